@@ -41,6 +41,7 @@ def section(entries: Entries) -> None:
     with st.expander("Model details"):
         epsilon_entry.delta_section(entries.budget)
         _interactions(entries)
+        _coarsening(entries)
         _joint(entries)
         _features(entries)
         _synthesis(entries)
@@ -118,6 +119,25 @@ def _numeric(entries: Entries) -> None:
         whole_number(entries, "numeric_bins", "For columns with so many bins or more", 2, 10_000)
     if entries.numeric_queries == "thresholds":
         whole_number(entries, "thresholds", OPTIONS["task.thresholds"].words, 1, 1_000)
+
+
+def _coarsening(entries: Entries) -> None:
+    """Whether bins and groups are found privately, and what that would cost."""
+    choose(
+        entries,
+        "coarsen",
+        *_asked("task.coarsen"),
+        help="Numeric columns, and columns with many levels, are counted with the target on a fine "
+        "grid that follows from the declaration. Where these noisy counts do not tell neighbours, "
+        "or levels, apart, they are measured as one. So bounds suffice: nobody has to know "
+        "which bins predict.",
+    )
+    try:
+        plan = project().plan(entries)
+    except PrismError:  # the page says it where the plan stands
+        return
+    if plan.coarsening is not None:
+        st.caption(plain(plan.coarsening.sentence(plan.schema)))
 
 
 def _joint(entries: Entries) -> None:

@@ -39,7 +39,7 @@ from dashboard.jobs.folders import (
 from dashboard.jobs.progress import NotedLedger, RunProgress, write_json
 from prism_core import files
 from prism_core.bundle.protocol import approval_file
-from prism_core.data.encoding import EncodedTable
+from prism_core.data.encoding import from_fine
 from prism_core.data.engines.stored_table import from_dict
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
@@ -312,14 +312,14 @@ def _account(
 
 
 def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
-    """The training rows: their codes, or where these stand while the dashboard keeps them."""
+    """The training rows: their codes on the fine grid, or where the dashboard keeps these."""
     stored = folder / STORED
     if stored.is_file():
         return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
     # Read whole, not mapped, because the file goes at once. No pickle: it could run code.
     codes = np.load(folder / CODES, allow_pickle=False)
     forget(folder)
-    return EncodedTable(schema=schema, codes=codes, public=public)
+    return from_fine(schema, codes, public=public)
 
 
 _KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {

@@ -252,7 +252,7 @@ def _hand_over(folder: Path, table: Rows) -> None:
         files.put(folder / folders.STORED, json.dumps(to_dict(table)))
     else:
         assert isinstance(table, EncodedTable), "there are two kinds of tables"
-        codes = table.codes
+        codes = table.on_fine_grid().codes  # with what coarsening looks at
         with files.new(folder / folders.CODES) as file:  # deleted by the run as soon as it is read
             np.save(file, codes, allow_pickle=False)
 

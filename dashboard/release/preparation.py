@@ -234,8 +234,16 @@ def _measured(state: Project, plan: Plan) -> str:
     rest = len([query for query in plan.queries if query.pool == "background"])
     pairs = 0 if plan.tree is None else plan.tree.rounds
     triples = _chosen_later(plan)
+    fine = plan.coarsening
+    grids = (
+        ""
+        if fine is None
+        else f"- **{count_text(len(fine.names), 'column')}** on fine public grids with "
+        f"{plain(plan.task.target_text)}, to find bins or groups: {plain(', '.join(fine.names))},\n"
+    )
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.data.name)}*, measure with noise\n"
+        f"{grids}"
         f"- **{count_text(len(task), 'marginal')}** of "
         f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
         f"{triples}{_background(rest, pairs)}\n"

@@ -221,6 +221,8 @@ def stages(job: Job[Plan]) -> list[str]:
     skipped = set() if job.plan.selection else {"select"}
     if job.public:
         skipped.add("charge")
+    if job.plan.coarsening is None:
+        skipped.add("coarsen")
     if job.plan.interactions is None:
         skipped.add("interactions")
     if job.plan.three_way is None:

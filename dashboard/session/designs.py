@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.planning.wishes.task import AllocationRule, NumericRule, Regime, SelectionRule
+    from prism_core.planning.wishes.task import (
+        AllocationRule,
+        CoarsenRule,
+        NumericRule,
+        Regime,
+        SelectionRule,
+    )
     from prism_core.privacy.accountants.accountant import AccountantName
 
 # Not float() alone, which also reads inf, nan and 1_000.
@@ -167,6 +173,7 @@ class Entries:
     """One design as it is typed: everything but the data, the graph and the target.
 
     Attributes:
+        coarsen: whether bins and groups of levels are found privately.
         joint: whether causes may be measured at once with the target where the noise allows it.
         together: causes said to act together; one alone counts for nothing yet.
         numeric_columns: numeric columns with a rule of their own; taken over from a file.
@@ -186,6 +193,7 @@ class Entries:
     numeric_bins: int = Task.numeric_bins
     thresholds: int = Task.thresholds
     numeric_columns: dict[str, NumericRule] = field(default_factory=dict)
+    coarsen: CoarsenRule = Task.coarsen
     joint: bool = True
     together: tuple[str, ...] = ()
     weights: dict[str, float] = field(default_factory=dict)

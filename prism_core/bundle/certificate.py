@@ -142,6 +142,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         **_opened(plan),
         "domain": _learned(plan.schema.prior),
         **_grouped(plan),
+        **_coarsened(plan),
         "graph_provenance": None if plan.dag is None else plan.dag.provenance,
         "graph": None if plan.dag is None else _learned(plan.dag.prior),
         **_unmeasured(plan),
@@ -187,6 +188,13 @@ def _grouped(plan: Plan) -> dict[str, Any]:
         if column.groups is not None
     }
     return {"grouped_codes": found} if found else {}
+
+
+def _coarsened(plan: Plan) -> dict[str, Any]:
+    """Columns whose bins or groups were found in noisy counts, where there are any."""
+    if plan.coarsening is None:
+        return {}
+    return {"coarsening": plan.coarsening.to_dict(plan.schema, plan.parts)}
 
 
 def _unmeasured(plan: Plan) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from prism_core.bundle.bundle_files import MEASUREMENTS, read_json
 from prism_core.data.linear_queries import linear_query
+from prism_core.data.schema.fine_grid import fine_schema
 from prism_core.errors import BundleError, PlanError
 from prism_core.synthesis.measure import Measurement
 
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 
 _KEYS = {"clique", "shape", "sigma", "counts"}
 _QUERY_KEYS = {"query", "grid"}
+_FINE = "fine"
 NOTE = (
     "Noisy counts, row by row in the order of the clique's columns and of their declared levels "
     "(schema.yaml; a missing value comes last). They may be negative. An entry with a query holds "
     "noisy sums instead, in units of one part in `grid`: moments (1, x, x² of the bin's place from "
-    "-1 to 1) or counts between thresholds. Nothing else of the private rows is in this folder."
+    "-1 to 1) or counts between thresholds. An entry that is fine holds counts of a column on its "
+    "fine grid, from which its parts were found; all others count parts. Nothing else of the "
+    "private rows is in this folder."
 )
 
 
@@ -39,6 +43,7 @@ def measurements_text(measurements: Sequence[Measurement]) -> str:
                 "shape": list(m.values.shape),
                 "sigma": m.sigma,
                 "counts": m.values.ravel().tolist(),
+                **({_FINE: True} if m.fine else {}),
                 **({} if m.query is None else {"query": m.query.spec(), "grid": m.query.grid}),
             },
             ensure_ascii=False,
@@ -51,8 +56,13 @@ def measurements_text(measurements: Sequence[Measurement]) -> str:
     return f'{{"note": {note},\n"measurements": [\n{body}\n]}}\n'
 
 
-def read_measurements(folder: Path, schema: Schema) -> tuple[Measurement, ...]:
+def read_measurements(folder: Path, schema: Schema, domain: Schema) -> tuple[Measurement, ...]:
     """The measurements of a bundle, in the order in which they were taken.
+
+    Args:
+        folder: of the bundle.
+        schema: the declared one; fine counts are on its fine grid.
+        domain: the one that all others were measured in.
 
     Raises:
         BundleError: when they are not whole numbers in the shape of the schema.
@@ -60,14 +70,19 @@ def read_measurements(folder: Path, schema: Schema) -> tuple[Measurement, ...]:
     entries = read_json(folder / MEASUREMENTS).get("measurements")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise BundleError("measurements.json lists no measurements.", field=MEASUREMENTS)
-    return tuple(_measurement(entry, schema) for entry in entries)
+    fine = fine_schema(schema)
+    return tuple(_measurement(entry, fine if _FINE in entry else domain) for entry in entries)
 
 
 def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
-    if set(entry) - _QUERY_KEYS != _KEYS:
+    fine = _FINE in entry
+    if (
+        set(entry) - ({_FINE} if fine else _QUERY_KEYS) != _KEYS
+        or entry.get(_FINE, True) is not True
+    ):
         raise BundleError(
             "A measurement needs clique, shape, sigma and counts, and nothing else but a query "
-            "and its grid.",
+            "and its grid, or that it is fine.",
             field=MEASUREMENTS,
         )
     clique, counts, sigma = entry["clique"], entry["counts"], entry["sigma"]
@@ -95,7 +110,7 @@ def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
     if not isinstance(sigma, float) or not 0.0 < sigma < float("inf"):
         raise BundleError(f"The measurement {label} has no usable sigma.", field=MEASUREMENTS)
     values = np.array(counts, dtype=np.int64).reshape(shape)
-    return Measurement(clique=tuple(clique), values=values, sigma=sigma, query=query)
+    return Measurement(clique=tuple(clique), values=values, sigma=sigma, query=query, fine=fine)
 
 
 def _query(entry: dict[str, Any], schema: Schema, label: str) -> LinearQuery | None:

@@ -36,7 +36,7 @@ pd.DataFrame(
 
 _FIT = """\
 model = fit_model(plan, bundle.measurements)
-_, table = draw(plan, model, bundle.facts.seed)
+_, table = draw(plan, model, bundle.facts.seed, bundle.measurements)
 table.head()"""
 
 _COMPARE = """\
@@ -44,7 +44,7 @@ _COMPARE = """\
 csv_text(table).encode("utf-8") == (folder / "synthetic.csv").read_bytes()"""
 
 _MORE = """\
-_, other = draw(plan, model, bundle.facts.seed + 1)
+_, other = draw(plan, model, bundle.facts.seed + 1, bundle.measurements)
 other.to_csv("other-rows.csv", index=False)"""
 
 

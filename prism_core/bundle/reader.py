@@ -25,6 +25,7 @@ from prism_core.planning.adaptive_rounds import Pick
 from prism_core.planning.approval import approval_from
 from prism_core.planning.brief import Brief
 from prism_core.planning.choices import Choices, Stages, replay
+from prism_core.planning.coarsening import ColumnParts, coarse_schema
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
@@ -107,6 +108,8 @@ def read_bundle(path: str | Path) -> Bundle:
     # By its type: a true in the file would be the number 1.
     if type(n) is not int or n < 2:
         raise BundleError("plan.json does not say how many people there are.", field="n")
+    choices = _choices(plan, task.target)
+    domain = coarse_schema(schema, choices.parts) if choices.parts else schema
     return Bundle(
         path=folder,
         schema=schema,
@@ -114,8 +117,8 @@ def read_bundle(path: str | Path) -> Bundle:
         plan=plan,
         certificate=certificate,
         brief=Brief(schema, task, budget, n, dag=dag, synthesis=synthesis),
-        choices=_choices(plan),
-        measurements=measurements_file.read_measurements(folder, schema),
+        choices=choices,
+        measurements=measurements_file.read_measurements(folder, schema, domain),
         facts=_facts(certificate),
         scenarios=_scenarios(folder / SCENARIOS),
     )
@@ -130,13 +133,13 @@ def read_said(path: str | Path) -> CuratorStatement:
     return statement_from(read_json(Path(path) / CERTIFICATE).get("said", {}))
 
 
-def _choices(plan: dict[str, Any]) -> Choices:
+def _choices(plan: dict[str, Any], target: str) -> Choices:
     try:
         cliques = {
             kind: tuple(
                 tuple(query["clique"]) for query in plan["queries"] if query["kind"] == kind
             )
-            for kind in ("three-way", "tree")
+            for kind in ("interaction", "three-way", "tree")
         }
         picks = tuple(
             Pick(clique=tuple(query["clique"]), parts=query["parts"])
@@ -144,15 +147,32 @@ def _choices(plan: dict[str, Any]) -> Choices:
             if query["kind"] == "adaptive"
         )
         s = tuple(plan["s"])
-        by_target = tuple(tuple(target["s"]) for target in plan.get("targets", ()))
+        by_target = tuple(tuple(each["s"]) for each in plan.get("targets", ()))
+        parts = _parts(plan["coarsening"]["columns"]) if "coarsening" in plan else None
     except (KeyError, TypeError):
         raise BundleError("plan.json does not list S and its queries.", field=PLAN) from None
-    named = (s, *by_target, *cliques["tree"])
+    found = cliques["interaction"]
+    named = (s, *by_target, *cliques["tree"], *found)
     if not all(isinstance(name, str) for part in named for name in part):
         raise BundleError("plan.json names columns that are no text.", field=PLAN)
     return Choices(
-        s=s, by_target=by_target, triples=cliques["three-way"], picks=picks, pairs=cliques["tree"]
+        s=s,
+        parts=parts,
+        by_target=by_target,
+        interaction=tuple(name for name in found[0] if name != target) if found else None,
+        triples=cliques["three-way"],
+        picks=picks,
+        pairs=cliques["tree"],
     )
+
+
+def _parts(columns: list[dict[str, Any]]) -> tuple[ColumnParts, ...]:
+    """The parts of coarsened columns.
+
+    Raises:
+        PlanError: for numbers that are no parts.
+    """
+    return tuple(ColumnParts(name=one["name"], parts=tuple(one["parts"])) for one in columns)
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:

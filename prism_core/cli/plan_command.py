@@ -130,7 +130,7 @@ def _plan_text(plan: Plan) -> str:
     lines += [
         f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
         f"{query.noise:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
-        for query in plan.queries
+        for query in plan.with_fine
     ]
     if plan.interactions is not None:
         look = plan.interactions
@@ -150,6 +150,8 @@ def _plan_text(plan: Plan) -> str:
             f"{f'{plan.tree.rounds} background pairs, chosen privately':44} {'background':11} "
             f"{plan.tree.cells:7,.0f} {plan.tree.measure_share:7.2%} {plan.tree.sigma:9.2f}"
         )
+    if plan.coarsening is not None:
+        lines.append(plan.coarsening.sentence(plan.schema))
     if plan.joint is not None:
         at_once = ", ".join(plan.joint.features) or "none"
         lines.append(f"measured with the target at once: {at_once}. {plan.joint.reason}")

@@ -15,6 +15,12 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.counts import count_chunks
+from prism_core.data.schema.fine_grid import (
+    declared_codes,
+    fine_column,
+    fine_schema,
+    middle_codes,
+)
 from prism_core.data.schema.level import EXACT, MISSING_TEXTS, level_text, level_value
 from prism_core.data.schema.special_values import day_of
 from prism_core.data.tables.header import check_columns
@@ -47,11 +53,14 @@ class EncodedTable:
         codes: int32 array of shape (n, columns), column-major, read-only.
         public: whether the rows are public (a sample, a stand-in, a benchmark). Only public
             tables may be measured with known noise.
+        fine: the same rows on the fine grid (`schema.fine_grid`), of the same shape; None where
+            no more than the declared codes is known.
     """
 
     schema: Schema
     codes: NDArray[np.int32] = field(repr=False)
     public: bool = False
+    fine: NDArray[np.unsignedinteger] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Column-major: counting reads a column at a time.
@@ -63,6 +72,8 @@ class EncodedTable:
             raise TableError("codes must lie inside the declared domain.")
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
+        if self.fine is not None and self.fine.shape != codes.shape:
+            raise TableError("fine codes must have the shape of the codes.")
 
     @property
     def n(self) -> int:
@@ -96,7 +107,41 @@ class EncodedTable:
 
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""
-        return replace(self, codes=self.codes[positions])
+        fine = None if self.fine is None else self.fine[positions]
+        return replace(self, codes=self.codes[positions], fine=fine)
+
+    def on_fine_grid(self) -> EncodedTable:
+        """The rows in the schema of the fine grid; see `data.source.Rows`. Spends nothing.
+
+        Where only the declared code of a cell is known, it stands in the middle of its bin: a
+        function of that code and the schema.
+        """
+        codes = self.fine
+        if codes is None:
+            columns = enumerate(self.schema.columns)
+            codes = np.stack([middle_codes(c)[self.codes[:, i]] for i, c in columns], axis=1)
+        return EncodedTable(
+            schema=fine_schema(self.schema), codes=codes.astype(np.int32), public=self.public
+        )
+
+
+def from_fine(schema: Schema, codes: NDArray[np.integer], *, public: bool) -> EncodedTable:
+    """The table of rows that are given on the fine grid. Spends nothing: it is as private.
+
+    Args:
+        schema: the declared domain.
+        codes: on its fine grid, shape (n, columns).
+        public: whether the rows are public.
+    """
+    columns = schema.columns
+    declared = np.empty(codes.shape, dtype=np.int32, order="F")
+    for place, column in enumerate(columns):
+        declared[:, place] = declared_codes(column)[codes[:, place]]
+    # Narrow: the fine codes stay beside the declared ones as long as the table does.
+    largest = max(fine_column(column).size for column in columns)
+    fine = np.asfortranarray(codes, dtype=np.uint8 if largest <= 256 else np.uint16)
+    fine.setflags(write=False)
+    return EncodedTable(schema=schema, codes=declared, public=public, fine=fine)
 
 
 def encode(
@@ -120,10 +165,10 @@ def encode(
     check_columns(schema.header, raw.header, raw.name)
     if schema.person_id is not None:
         raw = one_row_per_person(raw, schema.person_id, rng)
-    codes = np.empty((raw.rows, len(schema.columns)), dtype=np.int32, order="F")
+    codes = np.empty((raw.rows, len(schema.columns)), dtype=np.uint16, order="F")
     for position, column in enumerate(schema.columns):
-        codes[:, position] = encode_column(column, raw.column(column.name))
-    return EncodedTable(schema=schema, codes=codes, public=public)
+        codes[:, position] = encode_column(fine_column(column), raw.column(column.name))
+    return from_fine(schema, codes, public=public)
 
 
 def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator | None) -> RawTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from prism_core.data.counts import count_chunks
 from prism_core.errors import PlanError
 from prism_core.privacy.private_rows import PrivateRows
 
@@ -27,6 +28,13 @@ class Rows(PrivateRows, Protocol):
     @property
     def schema(self) -> Schema:
         """The declared domain."""
+        ...
+
+    def on_fine_grid(self) -> Rows:
+        """The same rows with their columns on the public fine grid (`schema.fine_grid`).
+
+        As private as the rows; spends nothing by itself.
+        """
         ...
 
 
@@ -73,6 +81,10 @@ class RowsView:
         """Number of rows; a public fact."""
         return self.rows.n
 
+    def on_fine_grid(self) -> Rows:
+        """See `Rows.on_fine_grid`."""
+        return self.rows.on_fine_grid()
+
     def batches(
         self, names: Sequence[str]
     ) -> Iterable[tuple[Mapping[str, NDArray[np.integer]], int]]:
@@ -104,3 +116,52 @@ class BatchedRows(RowsView):
             self._known.update(zip(self.planned, counted, strict=True))
         # A copy: who adds noise in place must not change what the next one is given.
         return [self._known[clique].copy() for clique in wanted]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappedRows:
+    """Rows in a coarser schema: each code by a public map; satisfies `data.source.Rows`.
+
+    A code of a mapped row depends on that row's code alone, so replacing a person moves its counts
+    as it moves those of the rows.
+
+    Attributes:
+        rows: in the finer schema.
+        schema: the coarser one, with the same columns.
+        maps: of every column whose codes differ, the coarser code of each code.
+    """
+
+    rows: Rows = field(repr=False)
+    schema: Schema
+    maps: Mapping[str, NDArray[np.integer]]
+
+    @property
+    def public(self) -> bool:
+        """Whether the rows are public."""
+        return self.rows.public
+
+    @property
+    def n(self) -> int:
+        """Number of rows; a public fact."""
+        return self.rows.n
+
+    def on_fine_grid(self) -> Rows:
+        """See `Rows.on_fine_grid`."""
+        return self.rows.on_fine_grid()
+
+    def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """See `data.source.Rows`. Spends nothing by itself."""
+        return count_chunks(self.schema, cliques, self.batches, self.n)
+
+    def batches(
+        self, names: Sequence[str]
+    ) -> Iterable[tuple[Mapping[str, NDArray[np.integer]], int]]:
+        """See `PrivateRows.batches`. Spends nothing by itself."""
+        for codes, size in self.rows.batches(names):
+            yield (
+                {
+                    name: self.maps[name][one] if name in self.maps else one
+                    for name, one in codes.items()
+                },
+                size,
+            )

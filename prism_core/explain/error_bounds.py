@@ -292,7 +292,7 @@ def _noise_l1(query: Query, n: int, beta: float) -> float:
 
 
 def _sampling(plan: Plan, beta: float) -> Bound:
-    cells = plan.schema.cells((*plan.s, plan.task.target))
+    cells = plan.domain.cells((*plan.s, plan.task.target))
     return Bound(
         name="sampling error of (S, Y)",
         raw=sampling_l1(cells, plan.n, beta) / 2.0,

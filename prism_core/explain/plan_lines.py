@@ -68,7 +68,7 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
                 relative_error=None,
             )
         )
-    found += [_query_line(query) for query in plan.queries]
+    found += [_query_line(query) for query in plan.with_fine]
     if plan.unused:
         found.append(
             PlanLine(
@@ -106,8 +106,8 @@ def look_line(look: InteractionChoice) -> PlanLine:
 
 def _look_lines(plan: Plan, look: InteractionChoice) -> list[PlanLine]:
     """The look for features that act together, and what is kept back for it."""
-    target = plan.schema.size(plan.task.target)
-    largest = target * max(math.prod(map(plan.schema.size, names)) for names in look.candidates)
+    target = plan.domain.size(plan.task.target)
+    largest = target * max(math.prod(map(plan.domain.size, names)) for names in look.candidates)
     measuring = PlanLine(
         label="features found to act together; else the pairs again",
         pool="task",
@@ -227,7 +227,7 @@ class _Entry:
     event: GaussianEvent
     share: float
     unit: float = 1.0  # noise beside that of counts at equal spending
-    kept_back: bool = False  # for the look: no rule shares it out
+    kept_back: bool = False  # for fine grids or the look: no rule shares it out
 
 
 def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
@@ -285,12 +285,12 @@ def _entries(plan: Plan) -> list[_Entry]:
             event=query.event,
             share=query.share,
             unit=query.unit,
-            kept_back=query.kind in ("again", "interaction"),
+            kept_back=query.kind in ("fine", "again", "interaction"),
         )
         # Not strict: the lines of what is still to be chosen come after those of the queries.
-        for line, query in zip(measured, plan.queries, strict=False)
+        for line, query in zip(measured, plan.with_fine, strict=False)
     ]
-    rest = measured[len(plan.queries) :]
+    rest = measured[len(plan.with_fine) :]
     look = plan.interactions
     if look is not None:
         line, rest = rest[0], rest[1:]

@@ -148,8 +148,8 @@ def typical_cells(plan: Plan) -> float:
     """Cells of the model as it will probably be: pairs still to be chosen count as typical ones."""
     if plan.forecast.exact:
         return float(plan.forecast.cells)
-    known = math.fsum(query.cells for query in plan.queries)
-    target = plan.schema.size(plan.task.target)
+    known = math.fsum(query.cells for query in plan.with_fine)
+    target = plan.domain.size(plan.task.target)
     later = math.fsum(
         choice.rounds * choice.cells for choice in (plan.tree, plan.three_way) if choice is not None
     )
@@ -170,7 +170,7 @@ def _expected(plan: Plan, cells: float) -> int:
     """Fits that say what a pair with the target is expected to be."""
     if not may_move_pairs(plan):
         return 0
-    asked = sum(plan.schema.size(name) >= FEWEST_LEVELS for name in plan.s)
+    asked = sum(plan.domain.size(name) >= FEWEST_LEVELS for name in plan.s)
     return asked if asked * cells <= _MOST_EXPECTED else 0
 
 

@@ -14,7 +14,7 @@ from prism_core.errors import PlanError
 from prism_core.planning.adaptive_rounds import Pick, check_picks
 from prism_core.planning.allocation import allocate
 from prism_core.planning.candidates import forest_candidates
-from prism_core.planning.design import design, with_features
+from prism_core.planning.design import design, with_features, with_parts
 from prism_core.planning.frame import allocated
 from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.tree.junction_tree import forecast
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.brief import Brief
+    from prism_core.planning.coarsening import ColumnParts
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Pool, QueryKind, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique
@@ -109,7 +110,7 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
 def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
     """The background forest, to which the features found count as one node."""
     base = sum(query.cells for query in plan.queries)
-    forest = forest_candidates(plan.schema, plan.task.target_names, found, base)
+    forest = forest_candidates(plan.domain, plan.task.target_names, found, base)
     if not forest.rounds:
         return replace(plan, tree=None, tree_event=None)
     event = replace(tree.event, count=forest.rounds)
@@ -151,7 +152,7 @@ def _chosen(
     pool: Pool,
 ) -> tuple[Query, ...]:
     """Queries for what was chosen: the planned amount, shared out by the real cells."""
-    cells = [plan.schema.cells(clique) for clique in cliques]
+    cells = [plan.domain.cells(clique) for clique in cliques]
     # Anew: the plan knew mean cells only. The amount is the planned one, so nothing more is
     # spent.
     amounts = allocated(choice.amount, cells, plan.budget)
@@ -164,7 +165,7 @@ def _chosen(
 
 def _query(plan: Plan, kind: QueryKind, clique: Clique, amount: float, delta: float = 0.0) -> Query:
     """A marginal that was chosen at run time, measured with this amount of the task pool."""
-    cells = plan.schema.cells(clique)
+    cells = plan.domain.cells(clique)
     event = plan.accountant.gaussian(amount, delta, " × ".join(clique))
     return Query(
         clique=clique,
@@ -184,6 +185,7 @@ class Choices:
 
     Attributes:
         s: the features S.
+        parts: of coarsened columns; None where there are none.
         by_target: of several targets the features of each, first target first; else empty.
         interaction: features that were found to act together; None for nothing.
         triples: cliques of the 3-way marginals, in the order of their choice.
@@ -192,6 +194,7 @@ class Choices:
     """
 
     s: tuple[str, ...]
+    parts: tuple[ColumnParts, ...] | None = None
     by_target: tuple[tuple[str, ...], ...] = ()
     interaction: Clique | None = None
     triples: tuple[Clique, ...] = ()
@@ -213,6 +216,7 @@ class Choices:
         together = [query.clique for query in plan.queries if query.kind == "interaction"]
         return cls(
             s=plan.s,
+            parts=plan.parts,
             interaction=_without(together[0], plan.task.target) if together else None,
             by_target=tuple(aim.s for aim in plan.several),
             triples=found["three-way"],
@@ -244,7 +248,7 @@ def replay(brief: Brief, choices: Choices) -> Stages:
             brief that no plan can be made from.
     """
     planned = design(brief)
-    opened = _with_s(planned, choices)
+    opened = _with_s(_with_parts(planned, choices), choices)
     plan = opened
     if plan.interactions is not None:
         plan = with_interaction(plan, choices.interaction)
@@ -266,6 +270,14 @@ def replay(brief: Brief, choices: Choices) -> Stages:
     elif choices.pairs:
         raise PlanError("Background pairs were measured that the plan has not.", field="tree")
     return Stages(planned=planned, opened=opened, final=plan)
+
+
+def _with_parts(planned: Plan, choices: Choices) -> Plan:
+    if (planned.coarsening is None) != (choices.parts is None):
+        raise PlanError(
+            "The parts of coarsened columns are not what the plan asks for.", field="coarsen"
+        )
+    return planned if choices.parts is None else with_parts(planned, choices.parts)
 
 
 def _with_s(planned: Plan, choices: Choices) -> Plan:

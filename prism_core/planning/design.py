@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from prism_core.errors import BudgetError
+from prism_core.errors import BudgetError, PlanError
 from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
 from prism_core.planning.candidates import one_ways
+from prism_core.planning.coarsening import check_parts
 from prism_core.planning.feature_count import settled
 from prism_core.planning.frame import Frame
 from prism_core.planning.interactions import look_for, worst_cells
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from prism_core.planning.adaptive_rounds import AdaptiveRounds
     from prism_core.planning.brief import Brief
     from prism_core.planning.candidates import ForestCandidates, ThreeWayCandidates
+    from prism_core.planning.coarsening import ColumnParts
     from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.queries import Pool, Query, ThreeWayChoice
     from prism_core.planning.tree.junction_tree import Clique
@@ -73,15 +75,19 @@ def design(brief: Brief) -> Plan:
     check_model(brief.task, brief.synthesis)
     aims_of(schema, brief.task, dag)  # its mistakes come before those of the budget
     delta = delta_of(budget, brief.n)
-    task = settled(schema, brief.task, budget, brief.n, delta)
+    check_prior(schema, dag, budget, delta)
+    # Without features: what is coarsened depends on them where a graph gives them only.
+    measured = Frame(brief=brief, delta=delta, aims=()).schema
+    task = settled(measured, brief.task, budget, brief.n, delta)
     known = aims_of(schema, task, dag)
     final = known is not None
-    check_prior(schema, dag, budget, delta)
     frame = Frame(
         brief=replace(brief, task=task, dag=dag if dag is None else dag.over(schema.names)),
         delta=delta,
         aims=widest(schema, task) if known is None else known,
     )
+    if not final:  # of the columns as they are measured, which coarsening may have made wider
+        frame = replace(frame, aims=widest(frame.schema, task))
     # Now and not in the run: one that is charged must not stop after it chose S.
     if not final:
         check_any_s(frame)
@@ -100,8 +106,24 @@ def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]]
         brief=plan.brief,
         delta=plan.delta,
         aims=with_s(plan.task, plan.schema, (s, *further)),
+        parts=plan.parts,
     )
     return _plan(frame, final=True)
+
+
+def with_parts(plan: Plan, parts: Sequence[ColumnParts]) -> Plan:
+    """The plan once the parts of coarsened columns were found in noisy counts.
+
+    Post-processing: the same budget, shared out over the cells there really are.
+
+    Raises:
+        PlanError: when no run could have found these parts.
+    """
+    if plan.coarsening is None or plan.parts is not None:
+        raise PlanError("The plan coarsens no column.", field="coarsen")
+    check_parts(plan.schema, plan.coarsening, parts)
+    frame = Frame(brief=plan.brief, delta=plan.delta, aims=plan.aims, parts=tuple(parts))
+    return _plan(frame, final=plan.s_is_final)
 
 
 def _check_names(schema: Schema, budget: Budget) -> None:
@@ -267,7 +289,10 @@ def _plan(frame: Frame, *, final: bool) -> Plan:
     )
     plan = calibrated(
         Plan(
-            schema=frame.schema,
+            schema=frame.brief.schema,
+            domain=frame.schema,
+            coarsening=frame.coarsening,
+            parts=frame.parts,
             task=frame.task,
             budget=frame.budget,
             synthesis=frame.synthesis,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import WEIGHT_POWER, allocate
+from prism_core.planning.coarsening import coarse_schema, coarsening_of, widest_parts
 from prism_core.planning.numeric_queries import cost, kind_of, linear_queries, numbers, stretched
 from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.regimes import free_features, marginal_weight
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
+    from prism_core.planning.coarsening import Coarsening, ColumnParts
     from prism_core.planning.queries import Pool, QueryKind
     from prism_core.planning.regimes import Aim
     from prism_core.planning.tree.junction_tree import Clique
@@ -37,16 +39,26 @@ class Frame:
         brief: with k settled, and the graph over the columns alone.
         delta: as spent, declared or 1/n².
         aims: S of every target; the widest ones before they were chosen.
+        parts: of coarsened columns; None before they were found.
     """
 
     brief: Brief
     delta: float
     aims: tuple[Aim, ...]
+    parts: tuple[ColumnParts, ...] | None = None
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
-        """The declared domain."""
-        return self.brief.schema
+        """The domain that is measured: coarsened columns by their parts, at most as many."""
+        if self.coarsening is None:
+            return self.brief.schema
+        parts = self.parts or widest_parts(self.brief.schema, self.coarsening)
+        return coarse_schema(self.brief.schema, parts)
+
+    @cached_property
+    def coarsening(self) -> Coarsening | None:
+        """Columns that are coarsened, and what counts them."""
+        return coarsening_of(self)
 
     @property
     def task(self) -> Task:
@@ -81,14 +93,15 @@ class Frame:
     @cached_property
     def total(self) -> float:
         """What is left to spend, in the accountant's unit: rho, or epsilon."""
-        prior = combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)
+        schema = self.brief.schema
+        prior = combined_charge(schema.prior, None if self.dag is None else self.dag.prior)
         return amount_left(self.accountant, self.budget.epsilon, self.delta, prior)
 
     @property
     def chooses(self) -> bool:
         """Whether features are chosen privately: not where all of them are wanted."""
         predictive = self.task.regime == "predictive"
-        return predictive and self.task.count < len(free_features(self.schema, self.task))
+        return predictive and self.task.count < len(free_features(self.brief.schema, self.task))
 
     @property
     def taken(self) -> float:
@@ -104,6 +117,7 @@ class Frame:
             "selection": shares.selection if self.chooses else 0.0,
             "choice": shares.choice if choice else 0.0,
             "background": shares.background if background else 0.0,
+            "coarsening": 0.0 if self.coarsening is None else self.coarsening.share,
         }
         # A hair less than what is left, so that the float sum of the pools stays below the whole.
         return {**found, "task": math.fsum([1.0, -1e-15, *(-part for part in found.values())])}

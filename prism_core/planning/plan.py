@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.coarsening import Coarsening, ColumnParts
     from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.joint import Joint
     from prism_core.planning.queries import Query, SelectionChoice, ThreeWayChoice, TreeChoice
@@ -38,6 +39,10 @@ class Plan(StepPlan):
 
     Attributes:
         schema, task, budget, synthesis, dag: the inputs, all public.
+        domain: the schema that is measured: coarsened columns by their parts, or before the run by
+            as many as there may be; else the declared schema.
+        coarsening: the columns whose parts are found privately, if any.
+        parts: those parts; None before they were found.
         total: amount that (epsilon, delta) buys, without what learning before it cost: rho or
             epsilon (pld: rho of its events).
         s: the features S; in the predictive regime, before the run, the k largest columns as
@@ -63,6 +68,7 @@ class Plan(StepPlan):
     """
 
     schema: Schema
+    domain: Schema
     task: Task
     budget: Budget
     synthesis: Synthesis
@@ -82,6 +88,8 @@ class Plan(StepPlan):
     several: tuple[Aim, ...] = ()
     further_selections: tuple[SelectionChoice, ...] = ()
     joint: Joint | None = None
+    coarsening: Coarsening | None = None
+    parts: tuple[ColumnParts, ...] | None = None
     interactions: InteractionChoice | None = None
     interactions_event: ExponentialEvent | None = None
 
@@ -136,14 +144,19 @@ class Plan(StepPlan):
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Codes per column, in schema order."""
-        return {column.name: column.size for column in self.schema.columns}
+        return {column.name: column.size for column in self.domain.columns}
+
+    @property
+    def with_fine(self) -> tuple[Query, ...]:
+        """The marginals known now, with the fine counts that are measured before them."""
+        return (*(() if self.coarsening is None else self.coarsening.queries), *self.queries)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Everything the run spends; marginals still to be chosen count with equal noise."""
         events: list[Event] = []
         events.extend(event for choice in self.selections for event in choice.events)
-        events.extend(query.event for query in self.queries)
+        events.extend(query.event for query in self.with_fine)
         events.extend(self.unused)
         if self.interactions_event is not None:
             events.append(self.interactions_event)
@@ -206,6 +219,12 @@ class Plan(StepPlan):
             # Files of plans have these in another order than settings, and keep it.
             **dict.fromkeys(("model", "sampling", "pairs")),
             **in_plan(self.synthesis),
+            # As for the joint below: plans without it keep their hash.
+            **(
+                {"coarsening": self.coarsening.to_dict(self.schema, self.parts)}
+                if self.coarsening is not None
+                else {}
+            ),
             "queries": [query_dict(query) for query in self.queries],
             # Absent where there is none to think of, as for looks below.
             **({"joint": self.joint.to_dict()} if self.joint is not None else {}),

@@ -37,7 +37,7 @@ def cautions(plan: Plan, shares: Mapping[Pool, float], squares: Products) -> tup
         *_idle_locks(plan, shares),
         *_not_followed(plan),
         *squares.warnings,
-        *crowded(plan.schema, plan.queries),
+        *crowded(plan.domain, plan.queries),
         *_loud(plan),
         *_rare(plan),
     )
@@ -94,7 +94,7 @@ def _instead(plan: Plan) -> str:
 
 def _loud(plan: Plan) -> tuple[str, ...]:
     """Noise above the counts of the task marginals, unless the columns to blame are named."""
-    named = drowning(plan.schema, plan.queries).keys()
+    named = drowning(plan.domain, plan.queries).keys()
     task = [query.clique for query in plan.queries if query.pool == "task"]
     if all(named & set(clique) for clique in task):
         return ()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
 QueryKind: TypeAlias = Literal[
+    "fine",
     "pair",
     "joint",
     "interaction",
@@ -38,11 +39,11 @@ class Query:
 
     Attributes:
         clique: its columns, in schema order.
-        kind: pair (X_j, Y), joint of several features of S with Y, interaction (such a joint
-            that was found privately), again (a pair once more, with budget that was kept back),
-            three-way (X_i, X_j, Y), adaptive (either of the
-            two, picked round by round), one-way X_j, or tree (X_i, X_j); or a linear query:
-            moments or thresholds of X_j with Y, or the product X_i X_j.
+        kind: fine (a pair on the fine grid, to find parts), pair (X_j, Y), joint of several
+            features of S with Y, interaction (such a joint that was found privately), again (a
+            pair once more, with budget that was kept back), three-way (X_i, X_j, Y), adaptive
+            (either of the two, picked round by round), one-way X_j, or tree (X_i, X_j); or a
+            linear query: moments or thresholds of X_j with Y, or the product X_i X_j.
         pool: the pool that pays.
         cells: cells of the marginal; of a linear query how many numbers are measured.
         weight: task weight, mean 1 within a pool.
@@ -86,6 +87,8 @@ class Query:
     def label(self) -> str:
         """The marginal in words."""
         name = " × ".join(self.clique)
+        if self.kind == "fine":
+            return f"{name}, fine grid"
         return name if self.linear is None else f"{name}, {self.kind}"
 
 

@@ -42,7 +42,7 @@ def may_move_pairs(plan: Plan) -> bool:
     return (plan.tree is not None or plan.three_way is not None) or any(
         query.linear is None
         and (
-            target_of_pair(plan.schema, query.clique, targets) is not None
+            target_of_pair(plan.domain, query.clique, targets) is not None
             or sum(name not in targets for name in query.clique) > 1
         )
         for query in plan.queries

@@ -113,7 +113,7 @@ def _release(asked: RunRequest, case: Case) -> SyntheticTables:
     codes = [made.codes]
     for size in others:  # post-processing of the same model
         again = replace(made.plan, synthesis=replace(made.plan.synthesis, rows=size))
-        codes.append(draw(again, made.model, made.seed)[0])
+        codes.append(draw(again, made.model, made.seed, made.measurements)[0])
     return SyntheticTables(
         tables=tuple(EncodedTable(schema=case.schema, codes=one, public=True) for one in codes),
         protected=plan.s if plan.s_is_final else None,

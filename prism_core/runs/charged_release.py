@@ -16,6 +16,7 @@ from prism_core.bundle import reader, signing
 from prism_core.bundle.certificate import Facts
 from prism_core.bundle.verify.ledger_check import RECOVERED
 from prism_core.bundle.write import bundle_folder, contents
+from prism_core.data.schema.fine_grid import fine_column
 from prism_core.errors import ConfigError
 from prism_core.runs import recovery_file
 from prism_core.synthesis.release import Release, draw, fit_model, release
@@ -122,7 +123,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     stages, facts = bundle.stages(), bundle.facts
     plan = stages.final
     model = fit_model(plan, bundle.measurements)
-    codes, frame = draw(plan, model, facts.seed)
+    codes, frame = draw(plan, model, facts.seed, bundle.measurements)
     made = Release(
         table=frame,
         codes=codes,
@@ -147,11 +148,12 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
 
 def _size(plan: Plan) -> int:
     """Bytes that the noisy counts and what goes with them may take; data-free."""
-    cells = sum(query.cells for query in plan.queries)
+    cells = sum(query.cells for query in plan.with_fine)
     for choice in (plan.three_way, plan.tree):
         if choice is not None:
             cells += 4 * int(choice.cells) * choice.rounds  # larger ones than the mean may come
-    columns = sum(len(column.labels()) for column in plan.schema.columns)
+    # The parts of a fine grid are written as many numbers.
+    columns = sum(len(fine_column(column).labels()) for column in plan.schema.columns)
     return _BYTES * cells + 200 * columns + 20_000 * (1 + len(plan.queries) // 10)
 
 

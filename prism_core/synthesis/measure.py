@@ -32,12 +32,14 @@ class Measurement:
             its noisy answers in the query's shape, in units of 1 / query.grid.
         sigma: scale of the noise, in the units of the values.
         query: what of the marginal was measured; its counts when None.
+        fine: whether its columns were counted on their fine grids (`schema.fine_grid`).
     """
 
     clique: tuple[str, ...]
     values: NDArray[np.int64]
     sigma: float
     query: LinearQuery | None = None
+    fine: bool = False
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
@@ -110,4 +112,6 @@ def _measured(rows: Rows, query: Query, noise: NoiseSource) -> Measurement:
         values = noisy_marginal(rows, query.clique, sigma, noise)
     else:
         values = noisy_query(rows, linear, sigma, query.event.sensitivity, noise)
-    return Measurement(clique=query.clique, values=values, sigma=sigma, query=linear)
+    return Measurement(
+        clique=query.clique, values=values, sigma=sigma, query=linear, fine=query.kind == "fine"
+    )

@@ -200,7 +200,7 @@ class _Fits:
         others: Sequence[Measurement],
         expected: dict[Clique, NDArray[np.float64]] | None = None,
     ) -> tuple[Measurement, ...]:
-        return shrunk(others, self.plan.schema, self.targets, self.plan.n, expected)
+        return shrunk(others, self.plan.domain, self.targets, self.plan.n, expected)
 
     def base(
         self,
@@ -238,7 +238,7 @@ class _Fits:
         plan = self.plan
         return (
             all(m.query is None for m in measurements)
-            and not any(plan.schema[name].is_number for name in self.targets)
+            and not any(plan.domain[name].is_number for name in self.targets)
             and may_move_pairs(plan)
         )
 
@@ -284,7 +284,7 @@ def _expected(
         for place, m in enumerate(others)
         if m.query is None
         and told.intersection(m.clique)
-        and (target := target_of_pair(fits.plan.schema, m.clique, fits.targets)) is not None
+        and (target := target_of_pair(fits.plan.domain, m.clique, fits.targets)) is not None
     ]
     rests = [_rest(known, relations, place, target) for place, target in asked]
     # With nothing expected, `shrunk` draws a pair to the shares of all rows.

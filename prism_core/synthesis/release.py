@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from prism_core.data.decoding import decode
-from prism_core.data.source import check_fits
+from prism_core.data.source import MappedRows, check_fits
 from prism_core.errors import PrivacyError
 from prism_core.planning.choices import (
     Stages,
@@ -18,13 +17,19 @@ from prism_core.planning.choices import (
     with_interaction,
     with_three_way,
 )
-from prism_core.planning.design import with_features
+from prism_core.planning.design import with_features, with_parts
 from prism_core.planning.step_plan import check_people
 from prism_core.privacy.ledger.charging import ChargeProgress, charging
 from prism_core.privacy.mechanisms import check_noise_of_table
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.empirical_bayes import shrunk
-from prism_core.synthesis.measure import combined, measure
+from prism_core.synthesis.fine_counts import (
+    column_maps,
+    known_marginals,
+    parts_of,
+    values_of,
+)
+from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.prior_fit import Sketches, fit_with_prior
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
+    from prism_core.planning.coarsening import Coarsening
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
@@ -57,6 +63,7 @@ if TYPE_CHECKING:
 
 ReleaseStage: TypeAlias = Literal[
     "charge",
+    "coarsen",
     "select",
     "task",
     "background",
@@ -68,6 +75,7 @@ ReleaseStage: TypeAlias = Literal[
 ]
 STAGES: dict[ReleaseStage, str] = {
     "charge": "Writing the charge to the ledger",
+    "coarsen": "Counting columns on fine grids to find their bins",
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
@@ -216,7 +224,7 @@ def release(
         keep(paid)
         model = run.fit()
         progress("sample", 0.0)
-        codes, frame = draw(plan, model, paid.seed)
+        codes, frame = draw(run.plan, model, paid.seed, paid.measurements)
     progress("sample", 1.0)
     return Release(
         table=frame, codes=codes, model=model, seconds=time.monotonic() - started, **vars(paid)
@@ -235,14 +243,14 @@ def fit_model(
         measurements: in the plan's order.
         progress: called with the share done; may raise to stop.
     """
-    measurements = combined(measurements)
+    measurements = known_marginals(plan, measurements)
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
     engine = plan.synthesis.engine
     if plan.synthesis.pairs == "shrunk":
         if engine != "mbi":
             return fit_with_prior(plan, measurements, progress)
-        measurements = shrunk(measurements, plan.schema, plan.task.target_names, plan.n)
+        measurements = shrunk(measurements, plan.domain, plan.task.target_names, plan.n)
     return fit_pgm(
         plan.sizes,
         _targets(plan),
@@ -259,17 +267,20 @@ def _targets(plan: Plan) -> str | tuple[str, ...]:
     return plan.task.target_names if plan.several else plan.task.target
 
 
-def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.DataFrame]:
-    """The plan's synthetic rows, as codes and as values. Post-processing, spends nothing.
+def draw(
+    plan: Plan, model: Model, seed: int, measurements: Sequence[Measurement] = ()
+) -> tuple[NDArray[np.int32], pd.DataFrame]:
+    """The plan's synthetic rows, as declared codes and as values. Post-processing, spends nothing.
 
     Args:
         plan: says how many rows and by which rule.
         model: the fitted model.
         seed: the same seed gives the same rows.
+        measurements: those of the run; what is needed are the fine counts of coarsened columns.
     """
     rng = np.random.default_rng(seed)
     codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
-    return codes, decode(plan.schema, codes, rng)
+    return values_of(plan, codes, measurements, rng)
 
 
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
@@ -322,13 +333,15 @@ class _ReleaseRun:
     @property
     def combined(self) -> tuple[Measurement, ...]:
         """What was measured so far, as a model takes it."""
-        return combined(self.measurements)
+        return known_marginals(self.plan, self.measurements)
 
     def _stage(self, stage: ReleaseStage, steps: int) -> ChargeProgress:
         return ChargeProgress(self.charge, max(1, steps), lambda share: self.progress(stage, share))
 
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
+        if self.plan.coarsening is not None:
+            self._coarsen(self.plan.coarsening)
         if self.plan.selection is not None:
             step = self._stage("select", sum(one.steps for one in self.plan.selections))
             chosen, *further = (
@@ -360,6 +373,16 @@ class _ReleaseRun:
             sketch = self._sketch(None) if self.plan.several else self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
             self._measure_chosen(with_forest(self.plan, pairs), step)
+
+    def _coarsen(self, coarsening: Coarsening) -> None:
+        """Count columns on their fine grids, and find the parts that the rest is measured by."""
+        rows = self.table.on_fine_grid()
+        step = self._stage("coarsen", len(coarsening.queries))
+        self.measurements += measure(rows, coarsening.queries, self.noise, step)
+        self.plan = with_parts(self.plan, parts_of(self.plan, self.measurements))
+        _check_spend(self.plan)
+        maps = column_maps(self.plan)
+        self.table = MappedRows(rows=rows, schema=self.plan.domain, maps=maps)
 
     def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""

@@ -336,7 +336,7 @@ def test_every_stage_is_told_in_order_and_shares_do_not_depend_on_rows():
 
     steps = told(rows())
     stages = list(dict.fromkeys(stage for stage, _ in steps))
-    later = ("interactions", "three_way", "forest")
+    later = ("coarsen", "interactions", "three_way", "forest")
     assert stages == [stage for stage in STAGES if stage not in later]
     assert all(0.0 <= share <= 1.0 for _, share in steps)
     constant = EncodedTable(schema=SCHEMA, codes=np.zeros((N, 5)))

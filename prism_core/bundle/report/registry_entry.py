@@ -125,8 +125,8 @@ def _before(plan: Plan) -> str:
 
 
 def _mechanisms(plan: Plan) -> str:
-    linear = sum(query.linear is not None for query in plan.queries)
-    found = [f"discrete Gaussian noise on the counts of {len(plan.queries) - linear} marginals"]
+    linear = sum(query.linear is not None for query in plan.with_fine)
+    found = [f"discrete Gaussian noise on the counts of {len(plan.with_fine) - linear} marginals"]
     if linear:
         found.append(f"discrete Gaussian noise on {linear} sets of moments or sums of counts")
     chosen = (

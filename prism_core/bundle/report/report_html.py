@@ -29,6 +29,7 @@ from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
 from prism_core.explain.plan_lines import PlanLine, lines, look_line
+from prism_core.planning.coarsening import parts_text
 from prism_core.planning.search.comparison import figures
 from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
@@ -123,7 +124,9 @@ def report(
         own=figures(plan),
         registry=list(registry_entry.fields(entry)),
         registry_json=_data_block(entry),
-        columns=[(column, _domain(column)) for column in plan.schema.columns],
+        columns=[
+            (column, _domain(column) + _parts(plan, column)) for column in plan.schema.columns
+        ],
         program=NAME,
         css=documents.style(),
         title_of=metric_title,
@@ -187,6 +190,12 @@ def _pools(spent: Sequence[PlanLine]) -> list[tuple[str, str, float]]:
     for line in spent:
         shares[line.pool] += line.share
     return [(key, _POOLS[key], share) for key, share in shares.items() if share > 0.0]
+
+
+def _parts(plan: Plan, column: Column) -> str:
+    """The parts that a column was measured in, where they were found by the run."""
+    found = [one for one in plan.parts or () if one.name == column.name]
+    return f"; {parts_text(column, found[0])}" if found else ""
 
 
 def _domain(column: Column) -> str:

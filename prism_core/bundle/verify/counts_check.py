@@ -19,6 +19,7 @@ from prism_core.data.coverage import rows_outside
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.data.tables.spreadsheet import csv_text, raw_csv_text, read_csv
 from prism_core.planning.regimes import leaks
+from prism_core.synthesis.fine_counts import parts_of
 from prism_core.synthesis.release import draw, fit_model
 from prism_core.text import untrusted
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from prism_core.data.linear_queries import LinearQuery
     from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Query
     from prism_core.planning.regimes import Aim
     from prism_core.synthesis.measure import Measurement
 
@@ -44,9 +47,10 @@ def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[s
     """Where plan and noisy counts differ. Reads no private row."""
     # Of two columns both a product and, picked later, their counts may be measured; and a pair
     # again, with what was kept back.
-    wanted = dict(_numbered(((query.clique, query.linear), query) for query in plan.queries))
-    measured = list(_numbered(((m.clique, m.query), m) for m in measurements))
-    planned = {query.clique for query in plan.queries}
+    queries = plan.with_fine
+    wanted = dict(_numbered((_kind_of(query), query) for query in queries))
+    measured = list(_numbered(((m.clique, m.query, m.fine), m) for m in measurements))
+    planned = {query.clique for query in queries}
     found: list[str] = []
     for key, m in measured:
         label = " × ".join(m.clique)
@@ -60,11 +64,30 @@ def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[s
         elif not math.isclose(m.sigma, query.sigma, rel_tol=CLOSE, abs_tol=0.0):
             found.append(f"The marginal {label} has another sigma than the plan gives it.")
     order = [key for key, _ in measured]
-    for (clique, _), _ in wanted.keys() - set(order):
+    for (clique, *_), _ in wanted.keys() - set(order):
         found.append(f"The marginal {' × '.join(clique)} is in the plan and was not measured.")
     if not found and order != list(wanted):
         found.append("The measurements are not in the order of the plan.")
     return found
+
+
+def _kind_of(query: Query) -> tuple[tuple[str, ...], LinearQuery | None, bool]:
+    return query.clique, query.linear, query.kind == "fine"
+
+
+def parts_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
+    """Whether the parts of coarsened columns are those that their fine counts give.
+
+    Anything else would be a second channel: parts of one's own choice may say anything of rows.
+    """
+    if plan.parts is None:
+        return []
+    again = parts_of(plan, measurements)
+    return [
+        f"The parts of {one.name!r} are not those that its noisy fine counts give."
+        for one, other in zip(plan.parts, again, strict=True)
+        if one != other
+    ]
 
 
 def _numbered(entries: Iterable[tuple[_Key, _Value]]) -> Iterator[tuple[tuple[_Key, int], _Value]]:
@@ -126,13 +149,13 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     The sum of a marginal's noise has standard deviation sigma sqrt(cells), the difference of two
     margins that of both. Beyond 12 of them the counts are not what is claimed.
     """
-    found: list[str] = []
+    found = [
+        _does_not_add_up(m, plan.n) for m in measurements if m.fine and not _adds_up(m, plan.n)
+    ]
     margins: dict[str, CountedMeasurement] = {}
     for m in counted_measurements(measurements):
-        spread = m.sigma * math.sqrt(m.values.size)
-        # In float64: forged counts could overflow an integer sum so that it fits.
-        if not abs(float(m.values.sum(dtype="float64")) - plan.n) <= _FAR * spread + 1.0:
-            found.append(f"The noisy counts of {m.label} do not add up to about n = {plan.n:,}.")
+        if not _adds_up(m, plan.n):
+            found.append(_does_not_add_up(m, plan.n))
         for axis, name in enumerate(m.clique):
             # Each is compared with the first alone: all pairs would be quadratic in a wide plan.
             other = margins.setdefault(name, m)
@@ -142,6 +165,17 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
                     f"{name!r} by more than their noise."
                 )
     return found
+
+
+def _adds_up(m: Measurement | CountedMeasurement, n: int) -> bool:
+    spread = m.sigma * math.sqrt(m.values.size)
+    # In float64: forged counts could overflow an integer sum so that it fits.
+    return bool(abs(float(m.values.sum(dtype="float64")) - n) <= _FAR * spread + 1.0)
+
+
+def _does_not_add_up(m: Measurement | CountedMeasurement, n: int) -> str:
+    label = m.label if isinstance(m, CountedMeasurement) else " × ".join(m.clique)
+    return f"The noisy counts of {label} do not add up to about n = {n:,}."
 
 
 def _agree(one: CountedMeasurement, other: CountedMeasurement, axis: int, other_axis: int) -> bool:
@@ -181,7 +215,13 @@ def counted_measurements(measurements: Sequence[Measurement]) -> list[CountedMea
 
 
 def _counts(m: Measurement) -> CountedMeasurement | None:
-    """Of a linear query: rows that add up to 1 for every code are summed, column by column."""
+    """Of a linear query: rows that add up to 1 for every code are summed, column by column.
+
+    Fine counts are in other cells than what they are compared with, and what was measured later
+    follows from their noise; they have a check of their own.
+    """
+    if m.fine:
+        return None
     if m.query is None:
         return CountedMeasurement(
             clique=m.clique, values=m.values, sigma=m.sigma, measured=m.clique
@@ -314,7 +354,7 @@ def redrawn_findings(
     folder: Path, plan: Plan, measurements: Sequence[Measurement], seed: int
 ) -> list[str]:
     """The model fitted again and its rows drawn again must be the rows in the folder."""
-    _, table = draw(plan, fit_model(plan, measurements), seed)
+    _, table = draw(plan, fit_model(plan, measurements), seed, measurements)
     if csv_text(table).encode("utf-8") == untrusted.content_of(folder / SYNTHETIC, untrusted.TABLE):
         return _parquet_findings(folder, table)
     found = read_csv(folder / SYNTHETIC).frame

@@ -57,6 +57,7 @@ _FILES = {
     MANIFEST: "checksums; signed where there is a manifest.sig",
 }
 _KINDS = {
+    "fine": "of the target with one feature on its fine grid, to find the feature's parts",
     "pair": "of the target with one feature of S",
     "product": "of two features of S, as the product of their places among their bins",
     "moments": "of the target with one feature of S, as moments of its place among its bins",
@@ -115,7 +116,7 @@ def _measured(plan: Plan) -> list[tuple[int, str, float]]:
     """How many marginals of each kind were measured, and their worst expected error."""
     found = []
     for kind, words in _KINDS.items():
-        errors = [query.relative_error for query in plan.queries if query.kind == kind]
+        errors = [query.relative_error for query in plan.with_fine if query.kind == kind]
         if errors:
             found.append((len(errors), words, max(errors)))
     return found

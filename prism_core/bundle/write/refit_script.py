@@ -33,7 +33,7 @@ def main() -> int:
     if arguments.rows is not None:
         plan = replace(plan, synthesis=replace(plan.synthesis, rows=arguments.rows))
     seed = bundle.facts.seed if arguments.seed is None else arguments.seed
-    _, table = draw(plan, model, seed)
+    _, table = draw(plan, model, seed, bundle.measurements)
     content = csv_text(table).encode("utf-8")
     if arguments.out is not None:
         arguments.out.write_bytes(content)

@@ -21,6 +21,7 @@ from prism_core.data.engines.engine import Engine, run_redacted
 from prism_core.data.engines.pushdown import HOME, Pushed, nearest_whole, push, without_nan
 from prism_core.data.engines.scratch import Scratch, make
 from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name
+from prism_core.data.schema.fine_grid import fine_schema
 from prism_core.data.schema.level import EXACT
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, arrow_texts, from_arrow
@@ -158,6 +159,8 @@ class BigTable:
 
     def _write(self, schema: Schema, folder: Scratch) -> int:
         n = 0
+        # On the fine grid, which gives the declared codes and the cells that find bins.
+        schema = fine_schema(schema)
         with ExitStack() as stack:
             written = {
                 name: stack.enter_context(folder.write_new(file_name(schema, name)))

@@ -15,6 +15,7 @@ import numpy as np
 from prism_core.data.counts import count_chunks
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.scratch import Scratch, join
+from prism_core.data.schema.fine_grid import declared_codes, fine_column, fine_schema
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
 
 STEP = 1_048_576
@@ -44,6 +46,8 @@ class StoredTable:
         public: whether the rows are public.
         folder: the private folder; it lives as long as this table and its parts.
         side: None for all rows, else whether this is the part that was set aside.
+        on_grid: whether codes are handed out as they stand in the files: on the fine grid of the
+            declared columns (`schema.fine_grid`), which is then the schema.
     """
 
     schema: Schema
@@ -52,6 +56,13 @@ class StoredTable:
     public: bool
     folder: Scratch = field(repr=False, compare=False)
     side: bool | None = None
+    on_grid: bool = False
+
+    def on_fine_grid(self) -> StoredTable:
+        """See `data.source.Rows`. Spends nothing."""
+        return (
+            self if self.on_grid else replace(self, schema=fine_schema(self.schema), on_grid=True)
+        )
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over their columns; see `data.source.Rows`.
@@ -112,17 +123,24 @@ class StoredTable:
             TableError: when the files are gone or cut short.
         """
         files = {name: (self.folder.path / file_name(self.schema, name)) for name in names}
+        stored = {name: self._stored(name) for name in names}
+        maps = {} if self.on_grid else {name: declared_codes(self.schema[name]) for name in names}
         for start in range(0, self.total, STEP):
             count = min(STEP, self.total - start)
             codes = {
-                name: _read(path, code_type(self.schema.size(name)), start, count)
+                name: _read(path, code_type(stored[name].size), start, count)
                 for name, path in files.items()
             }
+            codes = {name: maps[name][one] if maps else one for name, one in codes.items()}
             if self.side is None:
                 yield codes, count
                 continue
             marks = _read(self.folder.path / _ASIDE, np.dtype(np.bool_), start, count) == self.side
             yield {name: values[marks] for name, values in codes.items()}, int(marks.sum())
+
+    def _stored(self, name: str) -> Column:
+        """The column as its codes stand in the files."""
+        return self.schema[name] if self.on_grid else fine_column(self.schema[name])
 
 
 def to_dict(table: StoredTable) -> dict[str, Any]:

@@ -47,7 +47,8 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
     sigmas of the shares of epsilon are computed anew, as sigma is not proportional to
     1 / epsilon everywhere; the choice between joint and pairs is kept, as is whether a joint
     stands beside the pairs. Where S may be looked at in
-    rounds, whether there are any does change with epsilon, and is kept as in this plan. Under `pld`
+    rounds, whether there are any does change with epsilon, and is kept as in this plan; likewise
+    which columns are coarsened. Under `pld`
     the noise is scaled as under `zcdp`, which leaves out that the common factor changes, too.
 
     Args:
@@ -63,7 +64,9 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
         raise PlanError("The plan has no task marginal.", field="target")
     if plan.budget.accountant == "basic":
         return _anew(plan, queries, wanted)
-    rounds = _may_have_rounds(plan) or _may_have_joint(plan)
+    # Columns are coarsened at one epsilon and not at another, too.
+    coarse = plan.task.coarsen == "auto"
+    rounds = coarse or _may_have_rounds(plan) or _may_have_joint(plan)
     mean, largest = _figures([query.relative_error for query in queries])
     here = _rho(plan, plan.budget.epsilon)
     points: list[ErrorPoint] = []
@@ -103,7 +106,7 @@ def _anew(
     """Each marginal keeps its shares of epsilon and delta. Equal ones are computed once."""
     rule = plan.accountant
     kept = {(query.event.epsilon, query.event.delta) for query in queries}
-    joint = plan.schema.cells((*plan.s, plan.task.target))
+    joint = plan.domain.cells((*plan.s, plan.task.target))
     pairs_only = bool(plan.task.weights or plan.task.further)
     may_change = len(plan.s) > 1 and not pairs_only and joint <= plan.task.max_joint_cells
     points: list[ErrorPoint] = []

@@ -171,6 +171,8 @@ def most_bins(brief: Brief, target: float, *, column: str | None = None) -> int:
             error, or when 2 bins are too many; others as for `design`.
     """
     check_wanted_error(target)
+    # Where bins are found privately the declared ones say little; the question is of these.
+    brief = replace(brief, task=replace(brief.task, coarsen="never"))
     schema, task = brief.schema, brief.task
     names = _binned(schema, column)
 

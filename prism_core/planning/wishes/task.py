@@ -28,6 +28,7 @@ SamplingRule: TypeAlias = Literal["rounded", "iid"]
 PairRule: TypeAlias = Literal["shrunk", "measured"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 JointRule: TypeAlias = Literal["auto", "never"]
+CoarsenRule: TypeAlias = Literal["never", "auto"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
 NumericRule: TypeAlias = Literal["full", "moments", "thresholds", "second_moments"]
@@ -69,6 +70,9 @@ class Task:
             (`planning.joint`), or never.
         together: columns of S that act together, as the curator knows: they are measured with the
             target at once, whatever the noise.
+        coarsen: whether bins of numeric columns and groups of long lists of levels are found
+            privately, by what they say of the target, where the noise allows it
+            (`planning.coarsening`), or never.
         max_joint_cells: the joint of the target and columns of S has at most so many cells.
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
             `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
@@ -117,6 +121,18 @@ class Task:
             {"auto": "Where its noise is tolerable (recommended)", "never": "Never"},
             listed=lambda task: task.joint != "auto",
             written=lambda task: task.joint != "auto",
+        ),
+    )
+    coarsen: CoarsenRule = field(
+        default="never",
+        metadata=choice(
+            "Bins and groups of levels",
+            {
+                "never": "As declared",
+                "auto": "Found privately where the noise allows it",
+            },
+            listed=lambda task: task.coarsen != "never",
+            written=lambda task: task.coarsen != "never",
         ),
     )
     together: tuple[str, ...] = field(

@@ -154,7 +154,7 @@ class AdaptiveChooser:
             if joined[edge[0]] == joined[edge[1]]:
                 cells = self._cells((*picked, edge))
             else:
-                cells = now + self._plan.schema.cells((*edge, target))
+                cells = now + self._plan.domain.cells((*edge, target))
             room[edge] = cells <= self._limit
         taken = set(picked)
         return [

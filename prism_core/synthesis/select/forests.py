@@ -83,7 +83,7 @@ def _scores(table: Rows, plan: Plan, choice: ThreeWayChoice, model: Model) -> di
     # The mean of |N(0, sigma)|, for each cell.
     penalty = math.sqrt(2.0 / math.pi) * choice.sigma
     return {
-        pair: model_error(counts, model.marginal(clique)) - penalty * plan.schema.cells(clique)
+        pair: model_error(counts, model.marginal(clique)) - penalty * plan.domain.cells(clique)
         for pair, clique, counts in found
     }
 
@@ -119,8 +119,8 @@ def choose_forest(
     candidates = tuple(tree.candidates)
     penalty = math.sqrt(2.0 / math.pi) * tree.sigma
     scores = _pair_errors(table, candidates, model)
-    scores -= penalty * np.array([plan.schema.cells(pair) for pair in candidates])
-    trees = _Trees(plan.schema.names, (tree.joined, *tree.tied))
+    scores -= penalty * np.array([plan.domain.cells(pair) for pair in candidates])
+    trees = _Trees(plan.domain.names, (tree.joined, *tree.tied))
     ends = trees.places(candidates)
     chosen: list[Clique] = []
     for _ in range(tree.rounds):

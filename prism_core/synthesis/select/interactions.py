@@ -39,7 +39,7 @@ def choose_interaction(table: Rows, plan: Plan, model: Model, noise: NoiseSource
     assert choice is not None
     check_noise_of_table(table, noise)
     target = plan.task.target
-    functions = {name: contrasts(plan.schema[name]) for name in plan.s}
+    functions = {name: contrasts(plan.domain[name]) for name in plan.s}
     cliques = [(*names, target) for names in choice.candidates]
 
     def scores(rows: Rows) -> list[float]:

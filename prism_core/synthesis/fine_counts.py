@@ -1,0 +1,196 @@
+"""Fine counts: the parts that follow from them, what they say of parts, and values inside parts.
+
+All of it is post-processing of counts that were measured with noise; no row is read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.data.decoding import decode
+from prism_core.data.schema.fine_grid import declared_codes, fine_column, fine_schema, middle_codes
+from prism_core.learning.bins import piecewise
+from prism_core.planning.coarsening import MOST_PARTS, ColumnParts, is_ordered
+from prism_core.synthesis.measure import combined
+from prism_core.synthesis.partition import ordered_parts, unordered_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.planning.plan import Plan
+    from prism_core.synthesis.measure import Measurement
+
+
+def fine_of(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """The fine counts among measurements."""
+    return tuple(m for m in measurements if m.fine)
+
+
+def parts_of(plan: Plan, measurements: Sequence[Measurement]) -> tuple[ColumnParts, ...]:
+    """The parts of every coarsened column.
+
+    Args:
+        plan: says which columns; all public.
+        measurements: the fine counts, in the plan's order.
+    """
+    coarsening = plan.coarsening
+    assert coarsening is not None
+    found: list[ColumnParts] = []
+    for name, m in zip(coarsening.names, fine_of(measurements), strict=True):
+        column = plan.schema[name]
+        levels = fine_column(column).level_count
+        counts = _by_class(m, name)[:levels]
+        if is_ordered(column):
+            fill = min(column.level_count, MOST_PARTS)
+            parts = ordered_parts(counts, m.sigma, MOST_PARTS, fill)
+        else:
+            parts = unordered_parts(counts, m.sigma, MOST_PARTS)
+        found.append(ColumnParts(name=name, parts=tuple(parts.tolist())))
+    return tuple(found)
+
+
+def column_maps(plan: Plan) -> dict[str, NDArray[np.int32]]:
+    """Of every column the code in the plan's domain for each of its fine codes."""
+    assert plan.parts is not None
+    found = {column.name: declared_codes(column) for column in plan.schema.columns}
+    return found | {
+        one.name: one.codes(fine_column(plan.schema[one.name]).size) for one in plan.parts
+    }
+
+
+def _by_class(m: Measurement, name: str) -> NDArray[np.int64]:
+    """Fine counts of shape (fine codes, classes)."""
+    return m.values if m.clique[0] == name else m.values.T
+
+
+def known_marginals(plan: Plan, measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """What was measured, each marginal once; fine counts go into those of the same column.
+
+    A part's sum of m fine cells has the variance m sigma^2, and is averaged with the count of the
+    part by the inverse of the variances, cell by cell: of all unbiased averages the one of least
+    variance. The scale written down is the root of the mean variance. Of a feature outside S the
+    counts without Y are taken, so that Y is tied to S only.
+    """
+    found = list(combined([m for m in measurements if not m.fine]))
+    if plan.parts is None:
+        return tuple(found)
+    places = {m.clique: place for place, m in enumerate(found) if m.query is None}
+    parts = {one.name: one for one in plan.parts}
+    for m in fine_of(measurements):
+        name = next(name for name in m.clique if name in parts)
+        pair = m.clique in places
+        place = places.get(m.clique if pair else (name,))
+        if place is None:  # S and Y are measured at once, which leaves nothing to add it to
+            continue
+        counts = _by_class(m, name)
+        classes = 1 if pair else counts.shape[1]
+        sums, cells = _summed(counts, parts[name].codes(len(counts)))
+        variance = cells * classes * m.sigma**2
+        if not pair:
+            values = sums.sum(axis=1)
+        elif m.clique[0] == name:
+            values, variance = sums, variance[:, None]
+        else:
+            values = sums.T
+        found[place] = _averaged(found[place], values, variance)
+    return tuple(found)
+
+
+def _summed(
+    counts: NDArray[np.int64], codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sums of fine counts by part, and how many cells each sums."""
+    sums = np.zeros((int(codes.max()) + 1, counts.shape[1]), dtype=np.int64)
+    np.add.at(sums, codes, counts)
+    return sums, np.bincount(codes).astype(np.float64)
+
+
+def _averaged(
+    m: Measurement, values: NDArray[np.int64], variance: NDArray[np.float64]
+) -> Measurement:
+    weight = variance / (variance + m.sigma**2)
+    mean = weight * m.values + (1.0 - weight) * values
+    whole = float(np.broadcast_to(weight * m.sigma**2, m.values.shape).mean())
+    return replace(m, values=np.rint(mean).astype(np.int64), sigma=math.sqrt(whole))
+
+
+def values_of(
+    plan: Plan,
+    codes: NDArray[np.int32],
+    measurements: Sequence[Measurement],
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int32], pd.DataFrame]:
+    """Rows of the plan's domain as declared codes, and as values.
+
+    A row's fine cell is drawn within its part, by the noisy counts of the part's cells; the value
+    uniformly within the cell.
+
+    Args:
+        plan: holds the parts.
+        codes: as the model draws them, shape (rows, columns).
+        measurements: those of the run; their fine counts are looked at.
+        rng: draws cells and values.
+    """
+    if plan.parts is None:
+        return codes, decode(plan.schema, codes, rng)
+    fine, columns = codes.copy(), plan.schema.columns
+    counted = {one.name: m for one, m in zip(plan.parts, fine_of(measurements), strict=True)}
+    parts = {one.name: one for one in plan.parts}
+    for place, column in enumerate(columns):
+        if column.name not in parts:
+            fine[:, place] = middle_codes(column)[codes[:, place]]
+            continue
+        m = counted[column.name]
+        counts = _by_class(m, column.name)
+        groups = parts[column.name].codes(len(counts))
+        scale = m.sigma * math.sqrt(counts.shape[1])
+        law = _law(counts.sum(axis=1), scale, groups, smooth=is_ordered(column))
+        fine[:, place] = _drawn(law, groups, codes[:, place], rng)
+    declared = np.empty_like(codes)
+    for place, column in enumerate(columns):
+        declared[:, place] = declared_codes(column)[fine[:, place]]
+    table = decode(plan.schema, declared, rng)
+    finer = decode(fine_schema(plan.schema), fine, rng)
+    for name in parts:
+        table[name] = finer[name]
+    return declared, table
+
+
+def _law(
+    counts: NDArray[np.int64], scale: float, groups: NDArray[np.int32], *, smooth: bool
+) -> NDArray[np.float64]:
+    """Weight of every fine code within its part, 1 in all."""
+    law = np.zeros(len(counts))
+    for group in range(int(groups.max()) + 1):
+        inside = np.flatnonzero(groups == group)
+        own = counts[inside]
+        # Cells that noise alone may have filled get nothing: half of all empty cells are above 0.
+        weights = piecewise(own, scale) if smooth else np.maximum(own - scale, 0.0)
+        whole = float(weights.sum())
+        law[inside] = weights / whole if whole > 0.0 else 1.0 / len(inside)
+    return law
+
+
+def _drawn(
+    law: NDArray[np.float64],
+    groups: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    rng: np.random.Generator,
+) -> NDArray[np.int32]:
+    """A fine code of every row's part."""
+    drawn = np.empty(len(codes), dtype=np.int32)
+    spots = rng.random(len(codes))
+    for group in range(int(groups.max()) + 1):
+        inside, rows = np.flatnonzero(groups == group), np.flatnonzero(codes == group)
+        ends = np.cumsum(law[inside])
+        # Exactly 1 from the last cell with weight on, so that none without weight is drawn.
+        ends = np.where(ends >= ends[-1], 1.0, ends / ends[-1])
+        drawn[rows] = inside[np.searchsorted(ends, spots[rows], side="right")]
+    return drawn
