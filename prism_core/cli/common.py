@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables.raw_table import RawTable
+    from prism_core.planning.asked_marginals import AskedMarginals
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.privacy.learning_charge import LearningCharge
@@ -170,7 +171,12 @@ def say_owed(account: StepAccount, prior: LearningCharge | None) -> None:
 
 
 def encoded_and_recognised(
-    inputs: Inputs, account: StepAccount, plan: str, *, public: bool
+    inputs: Inputs,
+    account: StepAccount,
+    plan: str,
+    *,
+    public: bool,
+    asked: AskedMarginals | None = None,
 ) -> Rows:
     """The rows as codes; they are remembered where they are charged. Spends nothing.
 
@@ -182,10 +188,11 @@ def encoded_and_recognised(
         account: who is charged; its generator draws the row of a person.
         plan: SHA-256 of the plan.
         public: whether the rows are public.
+        asked: the marginals of a release; None where the rows themselves are needed.
     """
     from prism_core.runs.inputs import ready, recognise
 
-    table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng)
+    table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng, asked=asked)
     if account.ledger is None:
         return table
     twin = recognise(account.ledger, account.asset, inputs.schema, inputs.raw, table, plan)

@@ -87,6 +87,7 @@ def _release(arguments: argparse.Namespace) -> None:
     load_meanwhile(config.synthesis)  # before the other imports, which take as long
 
     from prism_core.bundle.write import bundle_folder
+    from prism_core.planning.asked_marginals import asked_marginals
     from prism_core.runs.charged_release import run_release
     from prism_core.runs.inputs import gather, plan_for
 
@@ -108,7 +109,9 @@ def _release(arguments: argparse.Namespace) -> None:
     account = account_for(config, plan.delta, arguments)
     say_owed(account, plan.prior)
     say_unchecked(inputs.schema.looks, public=public)
-    table = encoded_and_recognised(inputs, account, plan.hash, public=public)
+    table = encoded_and_recognised(
+        inputs, account, plan.hash, public=public, asked=asked_marginals(plan)
+    )
     made = run_release(
         plan,
         table,

@@ -82,10 +82,8 @@ class MarginalCounter:
         self._pairs = products_for(self.schema, wanted) if len(wanted) > MANY else None
         if self._pairs is not None:
             wanted = [clique for clique in wanted if not self._pairs.holds(clique)]
-        if len(wanted) > MANY:
-            self._wide = by_blocks(self.schema, wanted)
-        elif self.merge:
-            self._wide = inside(self.schema, wanted, covering(self.schema, wanted))
+        if self.merge or len(wanted) > MANY:
+            self._wide = wider(self.schema, wanted)
         else:
             self._wide = {clique: clique for clique in wanted}
         self._tables = {
@@ -134,16 +132,40 @@ class MarginalCounter:
         if self._pairs is not None and self._pairs.holds(clique):
             return self._pairs.counts(clique)
         wide = self._wide[self.schema.canonical(clique)]
-        counts = self._tables[wide].reshape(self.schema.shape(wide))
-        drop = tuple([axis for axis, name in enumerate(wide) if name not in clique])
-        kept = [name for name in wide if name in clique]
-        summed = np.add.reduce(counts, axis=drop)
-        return np.ascontiguousarray(summed.transpose([kept.index(name) for name in clique]))
+        return summed_out(self._tables[wide].reshape(self.schema.shape(wide)), wide, clique)
+
+
+def summed_out(
+    counts: NDArray[np.int64], wide: Sequence[str], clique: Sequence[str]
+) -> NDArray[np.int64]:
+    """A marginal out of the counts of a wider one, with its axes in the order asked for.
+
+    Args:
+        counts: in the shape of `wide`.
+        wide: columns of the wider marginal.
+        clique: some of them.
+    """
+    drop = tuple([axis for axis, name in enumerate(wide) if name not in clique])
+    kept = [name for name in wide if name in clique]
+    summed = np.add.reduce(counts, axis=drop)
+    return np.ascontiguousarray(summed.transpose([kept.index(name) for name in clique]))
 
 
 def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     """Codes as 16 bits (a column has at most 10,001), once for all the marginals they are in."""
     return codes.astype(np.int16, copy=False)
+
+
+def wider(
+    schema: Schema, cliques: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """For every clique a table that it is summed out of; few tables for many cliques.
+
+    Depends on the declared domain alone.
+    """
+    if len(cliques) > MANY:
+        return by_blocks(schema, cliques)
+    return inside(schema, cliques, covering(schema, cliques))
 
 
 def covering(schema: Schema, cliques: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

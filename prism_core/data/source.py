@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Rows(PrivateRows, Protocol):
     """Private rows behind their marginal counts, with their declared domain.
 
-    `EncodedTable` holds them in memory, `StoredTable` in files; nothing that measures, chooses
-    or fits needs to know which.
+    `EncodedTable` holds them in memory, `StoredTable` in files, `EngineTable` leaves them in their
+    database; nothing that measures, chooses or fits needs to know which.
     """
 
     @property

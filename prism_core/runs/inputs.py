@@ -11,7 +11,8 @@ import numpy as np
 
 from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode, set_aside
-from prism_core.data.engines.stored_table import StoredTable
+from prism_core.data.engines.engine_table import one_scan
+from prism_core.data.engines.stored_table import MOST_ROWS, StoredTable
 from prism_core.data.schema import schema_file
 from prism_core.data.table_identity import check_public, remember_private
 from prism_core.data.tables.address import Address, parse, split_sheet
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
+    from prism_core.planning.asked_marginals import AskedMarginals
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.privacy.ledger import Ledger
@@ -230,9 +232,25 @@ def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
 
 
 def ready(
-    schema: Schema, raw: RawTable | BigTable, *, public: bool, rng: np.random.Generator
+    schema: Schema,
+    raw: RawTable | BigTable,
+    *,
+    public: bool,
+    rng: np.random.Generator,
+    asked: AskedMarginals | None = None,
 ) -> Rows:
     """The rows as codes, in memory or in private files, ready to be measured. Spends nothing.
+
+    Where it is known which marginals will be asked for, a database counts them itself, here: a
+    database that fails later costs nothing, as no row is read after the charge. Only a table with
+    more rows than can be kept at home is asked again, for what private choices decide on.
+
+    Args:
+        schema: the declared domain.
+        raw: the rows.
+        public: whether they are public.
+        rng: draws the row of a person, in memory.
+        asked: what a release asks for; None where the rows themselves are needed.
 
     Raises:
         TableError: for public rows that the declaration cannot be meant for (`data.coverage`); of a
@@ -242,7 +260,18 @@ def ready(
         check_covered(schema, some_rows(raw))
     if isinstance(raw, RawTable):
         return encode_rows(schema, raw, public=public, rng=rng)
+    if asked is not None and _counts_itself(schema, raw, asked):
+        table = raw.counted_there(schema, public=public)
+        table.prefetch(asked.cliques)
+        return table
     return raw.store(schema, public=public)
+
+
+def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool:
+    """Whether a database counts all that is asked for; by public facts alone."""
+    if not raw.engine.counts_itself:
+        return False
+    return raw.rows > MOST_ROWS or (asked.complete and one_scan(schema, asked.cliques))
 
 
 def encode_rows(

@@ -70,9 +70,25 @@ def behind(place: str, folder: Path, **style: str) -> np.ndarray:
     opened = out_of_core.open_table(address.parse(place, folder), folder / "ws", **style)
     try:
         assert opened.rows == ROWS
-        return streamed(opened)
+        return read_both_ways(opened)
     finally:
         opened.close()
+
+
+def read_both_ways(opened: out_of_core.BigTable) -> np.ndarray:
+    """The codes that come home, which are those that the database counts."""
+    codes = streamed(opened)
+    np.testing.assert_array_equal(counted(opened), codes)
+    return codes
+
+
+def counted(opened: out_of_core.BigTable) -> np.ndarray:
+    """The codes read off the counts of every column beside the row's name."""
+    there = opened.counted_there(SCHEMA, public=False)
+    found = there.counts([("row", name) for name in SCHEMA.names[1:]])
+    for counts in found:
+        np.testing.assert_array_equal(counts.sum(axis=1), np.ones(ROWS))
+    return np.column_stack([np.arange(ROWS), *(counts.argmax(axis=1) for counts in found)])
 
 
 def streamed(opened: out_of_core.BigTable) -> np.ndarray:
@@ -330,7 +346,7 @@ class TestSpark:
             opened = out_of_core.open_table(address.parse(place), tmp_path / "ws")
             if written == "spark":  # by the embedded database, too
                 np.testing.assert_array_equal(behind(f"{path}/*.parquet", tmp_path), alone(rows))
-            return streamed(opened)  # its end would end the session
+            return read_both_ways(opened)  # its end would end the session
 
         check(codes)
 

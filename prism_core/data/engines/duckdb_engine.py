@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
+from prism_core.data.engines.grouping import different_sql, grouping_sql
 from prism_core.data.engines.parquet_copies import readable_parquet, texts_as_parquet
 from prism_core.data.tables.header import check_header
 from prism_core.data.tables.text_frames import HEAD, KINDS, check_sheet, kind_of
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
     from prism_core.data.engines.engine import Engine
+    from prism_core.data.engines.grouping import CountQuery
     from prism_core.data.tables.address import Address
     from prism_core.data.tables.text_frames import Kind
 
@@ -74,12 +76,31 @@ class DuckEngine:
     tables: tuple[Any, ...]
     name: str
 
+    counts_itself = True
+
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `Engine`."""
-        sql = _sql(query)
+        yield from self._answers(_sql(query))
+
+    def _answers(self, sql: str) -> Iterator[pa.RecordBatch]:
         yield from iterate_redacted(
             lambda: self.connection.sql(sql).to_arrow_reader(BATCH), self.name
         )
+
+    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `Engine`."""
+        yield from self._answers(different_sql(_sql(query), names))
+
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        """See `Engine`."""
+        inner = _sql(query.expression(self._beside))
+        yield from self._answers(grouping_sql(inner, len(query.wide)))
+
+    def _beside(self, name: str, cells: pa.Table) -> Any:  # noqa: ANN401
+        import ibis
+
+        run_redacted(lambda: self.connection.register(name, cells), self.name)
+        return ibis.table(ibis.Schema.from_pyarrow(cells.schema), name=name)
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `Engine`."""

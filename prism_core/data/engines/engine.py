@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
+
+    from prism_core.data.engines.grouping import CountQuery
 
 T = TypeVar("T")
 
@@ -37,6 +39,22 @@ class Engine(Protocol):
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """The value of an Ibis scalar."""
+        ...
+
+    @property
+    def counts_itself(self) -> bool:
+        """Whether `different` and `grouped` are there."""
+        ...
+
+    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """The different cells of these columns in one pass; of a row all but one are null.
+
+        A cell may come more than once.
+        """
+        ...
+
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        """The counts of all marginals in one pass; see `grouping.grouping_sql`."""
         ...
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Out-of-core tables: files, patterns of files, and databases that are not read into memory.
 
-The declared encoding is pushed down (`pushdown`), codes come home a batch at a time, and are
-counted on the way or stored in a private folder, one or two bytes a cell.
+The declared encoding is pushed down (`pushdown`). Either the database counts (`engine_table`), or
+codes come home a batch at a time and are stored in a private folder, one or two bytes a cell.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from prism_core.data.counts import MarginalCounter
 from prism_core.data.encoding import encode_column
+from prism_core.data.engines.coded_query import code_query, fresh_key, person, titles
 from prism_core.data.engines.duckdb_engine import open_engine
 from prism_core.data.engines.engine import Engine, run_redacted
-from prism_core.data.engines.pushdown import HOME, Pushed, nearest_whole, push, without_nan
+from prism_core.data.engines.engine_table import EngineTable
+from prism_core.data.engines.pushdown import HOME
 from prism_core.data.engines.scratch import Scratch, make
 from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name
 from prism_core.data.schema.fine_grid import fine_schema
-from prism_core.data.schema.level import EXACT
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, arrow_texts, from_arrow
 from prism_core.errors import PrivacyError, TableError
@@ -90,9 +90,9 @@ class BigTable:
         """Number of different IDs; a public fact where one row per person is kept."""
         import ibis
 
-        self._check([person_id])
+        check_columns([person_id], self.header, self.name)
         parts = [
-            table.select(person=_person(table, self._titles(table)[person_id], self.name))
+            table.select(person=person(table, titles(table)[person_id], self.name))
             for table in self.engine.tables
         ]
         return self.engine.number(ibis.union(*parts).person.nunique())
@@ -106,21 +106,33 @@ class BigTable:
         Raises:
             TableError: when a declared column is missing or the database fails.
         """
-        query, homes = self._query(schema)
-        for batch in self.engine.batches(query):
-            codes = run_redacted(lambda batch=batch: _codes(schema, batch, homes), self.name)
+        coded = code_query(self.engine.tables, schema, self.name, fresh_key())
+        for batch in self.engine.batches(coded.rows):
+            codes = run_redacted(lambda batch=batch: _codes(schema, batch, coded.homes), self.name)
             yield codes, batch.num_rows
 
     def counts(self, schema: Schema, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        """Counts of marginals in one pass over the source, storing nothing.
+        """Counts of marginals by the database itself, storing nothing; see `counted_there`.
 
         Reads private rows; spends nothing by itself and must not be shown or stored without
         noise.
         """
-        counter = MarginalCounter(schema, cliques)
-        for codes, size in self.stream(schema):
-            counter.add(codes, size)
-        return counter.results()
+        return self.counted_there(schema, public=False).counts(cliques)
+
+    def counted_there(self, schema: Schema, *, public: bool) -> EngineTable:
+        """The table as rows that stay where they are. Spends nothing.
+
+        Raises:
+            TableError: when a declared column is missing, there is no row, or this database is not
+                one that counts.
+        """
+        check_columns(schema.header, self.header, self.name)
+        if not self.engine.counts_itself:
+            raise TableError("Rows of this database are counted at home.", field="train")
+        if not self.rows:
+            raise TableError(f"The table {self.name!r} has columns but no rows.")
+        n = self.rows if schema.persons is None else schema.persons
+        return EngineTable(source=self, schema=schema, n=n, public=public)
 
     def store(self, schema: Schema, *, public: bool) -> StoredTable:
         """Encode all rows in one pass and keep the codes in the private folder.
@@ -179,66 +191,6 @@ class BigTable:
         self.engine.close()
         self.scratch.close()
 
-    def _check(self, wanted: Sequence[str]) -> None:
-        check_columns(wanted, self.header, self.name)
-
-    def _titles(self, table: Any) -> dict[str, str]:  # noqa: ANN401
-        return dict(zip(self.header, table.columns, strict=True))
-
-    def _query(self, schema: Schema) -> tuple[Any, list[list[int]]]:
-        """The query, and for every column where its cells encoded at home stand in a batch.
-
-        Each part of the table is encoded by its own types; codes of all parts are of one type,
-        so joining them converts nothing. A column has a place at home for every type it has.
-        """
-        import ibis
-
-        self._check(schema.header)
-        tables = self.engine.tables
-        parts = [
-            [push(column, table[self._titles(table)[column.name]]) for column in schema.columns]
-            for table in tables
-        ]
-        kinds, homes = _homes(parts)
-        selected = []
-        for table, part in zip(tables, parts, strict=True):
-            outputs = _outputs(part, kinds, homes)
-            if schema.person_id is not None:
-                outputs["person"] = _person(table, self._titles(table)[schema.person_id], self.name)
-            selected.append(table.select(**outputs))
-        drawn = ibis.union(*selected) if len(selected) > 1 else selected[0]
-        if schema.person_id is None:
-            return drawn, homes
-        wanted = [name for name in drawn.columns if name != "person"]
-        drawn = drawn.mutate(lot=ibis.random())
-        drawn = drawn.mutate(turn=ibis.row_number().over(group_by="person", order_by="lot"))
-        return drawn.filter(drawn.turn == 0).select(*wanted), homes
-
-
-def _homes(parts: list[list[Pushed]]) -> tuple[list[list[Any]], list[list[int]]]:
-    """For every column the types of its cells at home, and the outputs that hold them."""
-    kinds = [
-        list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
-        for column in zip(*parts, strict=True)
-    ]
-    homes: list[list[int]] = []
-    for found in kinds:
-        start = len(kinds) + sum(map(len, homes))
-        homes.append(list(range(start, start + len(found))))
-    return kinds, homes
-
-
-def _outputs(part: list[Pushed], kinds: list[list[Any]], homes: list[list[int]]) -> dict[str, Any]:
-    """What is selected from a part: codes, and cells at home in the place of their type."""
-    import ibis
-
-    outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
-    for column, found, places in zip(part, kinds, homes, strict=True):
-        for kind, place in zip(found, places, strict=True):
-            here = column.home is not None and column.home.type() == kind
-            outputs[f"h{place}"] = column.home if here else ibis.null(kind)
-    return outputs
-
 
 def open_table(
     address: Address, workspace: Path, *, separator: str = ",", encoding: str = "utf-8"
@@ -269,31 +221,7 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
-def _person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
-    """The ID as it stands; an empty ID is an ID like any other."""
-    cell = table[title]
-    kind = cell.type()
-    if kind.is_string():
-        return cell.fill_null("")
-    if kind.is_integer() or kind.is_floating():
-        # A column of whole numbers with a missing one is often stored as floats.
-        return _whole_text(cell).fill_null("")
-    raise TableError(
-        f"The person-ID column of {name!r} must hold text or whole numbers.", field="person_id"
-    )
-
-
-def _whole_text(cell: Any) -> Any:  # noqa: ANN401
-    import ibis
-
-    if cell.type().is_integer():
-        return cell.cast("string")
-    number = without_nan(cell.cast("float64"))
-    near, whole = nearest_whole(number, EXACT)
-    return ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
-
-
-def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[int]]) -> Codes:
+def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[str]]) -> Codes:
     found: Codes = {}
     for place, column in enumerate(schema.columns):
         codes = np.asarray(batch.column(place).to_numpy(zero_copy_only=False))

@@ -18,6 +18,7 @@ import math
 import re
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
@@ -96,16 +97,34 @@ def push(column: Column, cell: Expression) -> Pushed:
 
 
 class _EncodingRule:
-    """The codes of texts, by the one rule there is."""
+    """The codes of texts, by the one rule there is; each text of a column is encoded once."""
 
     def __init__(self, column: Column) -> None:
         self.column = column
+        # As it is written: columns with the levels 1, 1.0 and True are equal, and read unlike.
+        self._known = _codes_of(repr(column))
+        if not self._known:
+            # In one go what nearly every expression asks for: a call costs more than its texts.
+            special = map(level_text, column.special)
+            spellings = _spellings(column) if not column.binned else []
+            self.codes([*_EMPTY, *_FLAGS, *special, *spellings[:_MOST_SPELLINGS]])
 
     def __call__(self, text: str) -> int:
         return self.codes([text])[0]
 
     def codes(self, texts: Sequence[str]) -> list[int]:
-        return encode_column(self.column, pd.Series(list(texts), dtype=object)).tolist()
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            codes = encode_column(self.column, pd.Series(new, dtype=object)).tolist()
+            self._known.update(zip(new, codes, strict=True))
+        return [self._known[text] for text in texts]
+
+
+@lru_cache(maxsize=1_000)
+def _codes_of(declaration: str) -> dict[str, int]:
+    """Codes of the texts that were asked for so far; all of them follow from the declaration."""
+    del declaration
+    return {}
 
 
 _Branches: TypeAlias = "tuple[list[Any] | None, int]"

@@ -15,17 +15,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
+from prism_core.data.engines.grouping import different_sql, grouping_sql
 from prism_core.data.engines.pushdown import calendar_day
+from prism_core.data.engines.worker_counts import ANSWER, counter, different_cells
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.header import check_header
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
     from prism_core.data.engines.engine import Engine
+    from prism_core.data.engines.grouping import CountQuery
     from prism_core.data.tables.address import Address
 
 SPARK = {
@@ -52,6 +55,8 @@ class IbisEngine:
         backend: Ibis' connection.
     """
 
+    counts_itself = False
+
     backend: Any
     tables: tuple[Any, ...]
     name: str
@@ -66,9 +71,20 @@ class IbisEngine:
         """See `engine.Engine`."""
         return int(run_redacted(lambda: self.backend.to_pyarrow(query).as_py(), self.name))
 
+    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engine.Engine`."""
+        raise NotImplementedError
+
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        """See `engine.Engine`."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """See `engine.Engine`."""
         run_redacted(self.backend.disconnect, self.name)
+
+    def _sql(self, query: Any) -> str:  # noqa: ANN401
+        return str(self.backend.compile(query))
 
 
 @dataclass
@@ -81,20 +97,57 @@ class PostgresEngine(IbisEngine):
         connection: URL with the password; never shown.
     """
 
+    counts_itself = True
+
     connection: str = field(repr=False)
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `engine.Engine`."""
-        yield from iterate_redacted(lambda: self._copied(query), self.name)
+        yield from self._answers(self._sql(query))
 
-    def _copied(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engine.Engine`."""
+        yield from self._answers(different_sql(self._sql(query), names))
+
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        """See `engine.Engine`."""
+        inner = self._sql(query.expression(self._beside))
+        yield from self._answers(grouping_sql(inner, len(query.wide)))
+
+    def _beside(self, name: str, cells: pa.Table) -> Any:  # noqa: ANN401
+        """Cells as a part of the query itself: whoever may read need not be one to make tables."""
+        import ibis
+
+        del name
+        kind = ibis.Schema.from_pyarrow(cells.schema)["cell"]
+        typed = self.backend.compiler.type_mapper.to_string(kind)
+        texts = ",".join(map(_quoted, cells["cell"].to_pylist()))
+        codes = ",".join(map(str, cells["code"].to_pylist()))
+        query = (
+            f"SELECT cell, code FROM unnest(ARRAY[{texts}]::text[]::{typed}[], "
+            f"ARRAY[{codes}]::smallint[]) AS told(cell, code)"
+        )
+        return run_redacted(
+            lambda: self.backend.sql(query, schema=ibis.schema({"cell": kind, "code": "int16"})),
+            self.name,
+        )
+
+    def _answers(self, sql: str) -> Iterator[pa.RecordBatch]:
+        yield from iterate_redacted(lambda: self._copied(sql), self.name)
+
+    def _copied(self, sql: str) -> Iterator[pa.RecordBatch]:
         from adbc_driver_postgresql import dbapi
 
         with dbapi.connect(self.connection) as connection, connection.cursor() as cursor:
             # As on Ibis' own connection: a moment's day must not depend on where this runs.
             cursor.execute("SET TIME ZONE 'UTC'")
-            cursor.execute(str(self.backend.compile(query)))
+            cursor.execute(sql)
             yield from cursor.fetch_record_batch()
+
+
+def _quoted(cell: object) -> str:
+    """A text, number or day for PostgreSQL."""
+    return "'" + str(cell).replace("'", "''") + "'"
 
 
 @dataclass
@@ -108,20 +161,43 @@ class SparkEngine(IbisEngine):
         session: Spark's own; Ibis writes the queries, and they are run here.
     """
 
+    counts_itself = True
+
     session: Any
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `engine.Engine`."""
-        yield from iterate_redacted(lambda: self._streamed(query), self.name)
+        yield from self._answers(self._sql(query))
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `engine.Engine`."""
-        return int(run_redacted(lambda: self._rows(query.as_table()).collect()[0][0], self.name))
+        sql = self._sql(query.as_table())
+        return int(run_redacted(lambda: self.session.sql(sql).collect()[0][0], self.name))
 
-    def _rows(self, query: Any) -> Any:  # noqa: ANN401
-        return self.session.sql(str(self.backend.compile(query)))
+    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engine.Engine`."""
+        sql = self._sql(query.select(*names))
+        yield from iterate_redacted(lambda: self._different(sql), self.name)
 
-    def _streamed(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        """See `engine.Engine`. Workers count: Spark would copy each row once for every set."""
+        sql = self._sql(query.coded.rows)
+        yield from iterate_redacted(lambda: self._counted(sql, query), self.name)
+
+    def _answers(self, sql: str) -> Iterator[pa.RecordBatch]:
+        yield from iterate_redacted(lambda: self._streamed(self.session.sql(sql)), self.name)
+
+    def _different(self, sql: str) -> Iterator[pa.RecordBatch]:
+        rows = self.session.sql(sql)
+        yield from rows.mapInArrow(different_cells(), rows.schema).toArrow().to_batches()
+
+    def _counted(self, sql: str, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        counted = self.session.sql(sql).mapInArrow(counter(query), ANSWER)
+        # Added up by Spark, so that each cell comes home once; in one place, as it is little.
+        sums = counted.repartition(1).groupBy("part", "cell").sum("rows_here", "mark")
+        yield from sums.toArrow().to_batches()
+
+    def _streamed(self, rows: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         import pyarrow as pa
 
         # Inside, so that it travels as code: Spark's workers need not have this package.
@@ -135,7 +211,7 @@ class SparkEngine(IbisEngine):
 
         # `toArrow` holds all rows. A local iterator holds one partition, but gives rows of Python;
         # so a worker packs each of its batches into a single cell.
-        for cell in self._rows(query).mapInArrow(pack, "batch binary").toLocalIterator():
+        for cell in rows.mapInArrow(pack, "batch binary").toLocalIterator():
             yield from pa.ipc.open_stream(cell.batch)
 
 

@@ -1,0 +1,174 @@
+"""Query of a table as codes: the pushed encoding of all its parts, and rows drawn by person."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data.engines.pushdown import Pushed, nearest_whole, push, without_nan
+from prism_core.data.schema.level import EXACT
+from prism_core.data.tables.header import check_columns
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.schema.schema import Schema
+
+PERSON = "person"
+"""Name of the person-ID among the outputs of a query; columns are numbered."""
+
+_KEY_BYTES = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodedQuery:
+    """A table as codes: an Ibis expression with a row for each row, and a column for each column.
+
+    Attributes:
+        rows: the expression: `c0`, `c1` ... are the codes in schema order, `HOME` where a cell is
+            encoded at home; `h0`, `h1` ... hold such cells, null elsewhere.
+        homes: for every column the outputs among `h0`, `h1` ... that hold its cells, one for each
+            type that it has in the parts of the table.
+    """
+
+    rows: Any
+    homes: tuple[tuple[str, ...], ...]
+
+
+def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> CodedQuery:
+    """The table as codes, with a person-ID column one drawn row per person. No row is read.
+
+    Each part of the table is encoded by its own types; codes of all parts are of one type, so
+    joining them converts nothing.
+
+    Args:
+        tables: the parts of the table as Ibis expressions.
+        schema: the declared domain.
+        name: the table's name, for messages.
+        key: of the draw, from `fresh_key`.
+
+    Raises:
+        TableError: when a declared column is missing.
+    """
+    import ibis
+
+    check_columns(schema.header, tuple(titles(tables[0])), name)
+    parts = [
+        [push(column, table[titles(table)[column.name]]) for column in schema.columns]
+        for table in tables
+    ]
+    kinds = [
+        list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
+        for column in zip(*parts, strict=True)
+    ]
+    homes = _numbered(kinds)
+    selected = []
+    for table, part in zip(tables, parts, strict=True):
+        outputs = _outputs(part, kinds, homes)
+        if schema.person_id is not None:
+            outputs[PERSON] = person(table, titles(table)[schema.person_id], name)
+        selected.append(table.select(**outputs))
+    rows = ibis.union(*selected) if len(selected) > 1 else selected[0]
+    if schema.person_id is not None:
+        rows = drawn(rows, key)
+    return CodedQuery(rows=rows, homes=homes)
+
+
+def titles(table: Any) -> dict[str, str]:  # noqa: ANN401
+    """The columns of a table by their names without white space around them."""
+    return {title.strip(): title for title in table.columns}
+
+
+def _numbered(kinds: Sequence[Sequence[Any]]) -> tuple[tuple[str, ...], ...]:
+    homes: list[tuple[str, ...]] = []
+    for found in kinds:
+        start = sum(map(len, homes))
+        homes.append(tuple(f"h{start + place}" for place in range(len(found))))
+    return tuple(homes)
+
+
+def _outputs(
+    part: list[Pushed], kinds: list[list[Any]], homes: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    """What is selected from a part: codes, and cells at home in the place of their type."""
+    import ibis
+
+    outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
+    for column, found, names in zip(part, kinds, homes, strict=True):
+        for kind, name in zip(found, names, strict=True):
+            here = column.home is not None and column.home.type() == kind
+            outputs[name] = column.home if here else ibis.null(kind)
+    return outputs
+
+
+def fresh_key() -> str:
+    """A key for `drawn` that nobody can predict."""
+    return secrets.token_hex(_KEY_BYTES)
+
+
+def drawn(rows: Any, key: str, most: int = 1) -> Any:  # noqa: ANN401
+    """Up to `most` uniformly chosen rows of each person, the same ones whenever it is asked.
+
+    The rows of a person are numbered in the order of what they hold, and those with the least keyed
+    hashes of person and number are kept. Equal rows may change their numbers from one scan to the
+    next, which changes no count. Which rows of a person are kept depends on nobody else's. A
+    database's own random numbers would be others in every scan.
+
+    Args:
+        rows: an expression with `PERSON` and whatever else.
+        key: from `fresh_key`; one for all scans of a run.
+        most: rows of a person.
+
+    Returns:
+        The expression without `PERSON`.
+    """
+    import ibis
+
+    wanted = [name for name in rows.columns if name != PERSON]
+    rows = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=wanted))
+    lot = _md5()(ibis.literal(f"{key}/") + rows.place.cast("string") + "/" + rows[PERSON])
+    rows = rows.mutate(lot=lot)
+    rows = rows.mutate(turn=ibis.row_number().over(group_by=PERSON, order_by="lot"))
+    return rows.filter(rows.turn < most).select(*wanted)
+
+
+@cache
+def _md5() -> Any:  # noqa: ANN401
+    """MD5 of a text, which every database has. It shuffles, behind a secret key: no more."""
+    import ibis
+
+    @ibis.udf.scalar.builtin
+    def md5(text: str) -> str: ...
+
+    return md5
+
+
+def person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
+    """The ID as it stands; an empty ID is an ID like any other.
+
+    Raises:
+        TableError: when the column holds neither text nor numbers.
+    """
+    cell = table[title]
+    kind = cell.type()
+    if kind.is_string():
+        return cell.fill_null("")
+    if kind.is_integer() or kind.is_floating():
+        # A column of whole numbers with a missing one is often stored as floats.
+        return _whole_text(cell).fill_null("")
+    raise TableError(
+        f"The person-ID column of {name!r} must hold text or whole numbers.", field="person_id"
+    )
+
+
+def _whole_text(cell: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    if cell.type().is_integer():
+        return cell.cast("string")
+    number = without_nan(cell.cast("float64"))
+    near, whole = nearest_whole(number, EXACT)
+    return ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))

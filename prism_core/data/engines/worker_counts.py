@@ -1,0 +1,150 @@
+"""Counts on a worker: what counts a partition of rows where the rows are, batch by batch.
+
+A worker need not have this package. So each function here is made by another one, and travels as
+code with what it was made of; it imports NumPy and PyArrow itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from prism_core.data.engines.grouping import ALL, MODULUS
+from prism_core.data.engines.pushdown import HOME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from prism_core.data.engines.grouping import CountQuery
+
+Batches: TypeAlias = "Iterator[pa.RecordBatch]"
+
+ANSWER = "part int, cell bigint, rows_here bigint, mark bigint"
+"""Columns of what `counter` gives, in Spark's words."""
+
+_UNTOLD = -2
+
+
+def counter(query: CountQuery) -> Callable[[Batches], Batches]:
+    """What counts a partition of coded rows.
+
+    Returns:
+        A function from batches of `CodedQuery.rows` to batches of part, cell, count and mark, as
+        `grouping.grouping_sql` gives them for all rows.
+    """
+    sizes, wide, cells, weights = query.sizes, query.wide, query.cells, query.weights
+    modulus, untold, codes_of, answer = MODULUS, _UNTOLD, _code_reader(query), _answer_writer()
+
+    def count(batches: Batches) -> Batches:
+        import numpy as np
+
+        # One place more, for rows with a cell that nobody was told of.
+        tables = [np.zeros(size + 1, dtype=np.int64) for size in cells]
+        rows, mark = 0, 0
+        for batch in batches:
+            rows += batch.num_rows
+            codes = codes_of(batch)
+            lost = np.zeros(batch.num_rows, dtype=bool)
+            line = np.ones(batch.num_rows, dtype=np.int64)
+            for code, weight in zip(codes, weights, strict=True):
+                lost |= code == untold
+                line += code * weight
+            rest = line % modulus
+            mark += int((rest * rest % modulus).sum())
+            for table, clique, size in zip(tables, wide, cells, strict=True):
+                flat = np.zeros(batch.num_rows, dtype=np.int64)
+                for place in clique:
+                    flat = flat * sizes[place] + codes[place]
+                flat[lost] = size
+                # A large table is not gone through for each batch.
+                cell, here = np.unique(flat, return_counts=True)
+                table[cell] += here
+        yield from answer(tables, rows, mark)
+
+    return count
+
+
+def _code_reader(query: CountQuery) -> Callable[[pa.RecordBatch], list[NDArray[np.int64]]]:
+    """What gives the codes of a batch by column; `_UNTOLD` for a cell that nobody was told of."""
+    homes, missing, home, untold = query.coded.homes, query.missing, HOME, _UNTOLD
+    told = {name: (table["cell"], table["code"].to_numpy()) for name, table in query.told.items()}
+
+    def codes_of(batch: pa.RecordBatch) -> list[NDArray[np.int64]]:
+        import numpy as np
+        import pyarrow.compute as pc
+
+        found = []
+        for place, names in enumerate(homes):
+            codes = batch.column(f"c{place}").to_numpy(zero_copy_only=False).astype(np.int64)
+            found.append(codes)
+            away = codes == home
+            codes[away] = missing[place]
+            for name in names if away.any() else ():
+                there = away & np.asarray(batch.column(name).is_valid())
+                codes[there] = untold
+                if name in told:
+                    cells, values = told[name]
+                    options = pc.SetLookupOptions(value_set=cells)
+                    place_of = pc.call_function("index_in", [batch.column(name)], options)
+                    index = place_of.fill_null(-1).to_numpy(zero_copy_only=False)
+                    met = there & (index >= 0)
+                    codes[met] = values[index[met]]
+        return found
+
+    return codes_of
+
+
+def _answer_writer() -> Callable[[list[NDArray[np.int64]], int, int], Batches]:
+    """What makes the batches of an answer."""
+    every = ALL
+
+    def answer(tables: list[NDArray[np.int64]], rows: int, mark: int) -> Batches:
+        import numpy as np
+        import pyarrow as pa
+
+        def batch(part: int, cell: pa.Array, count: NDArray[np.int64], mark: int) -> pa.RecordBatch:
+            return pa.RecordBatch.from_arrays(
+                [
+                    pa.array(np.full(len(count), part, dtype=np.int32)),
+                    cell,
+                    pa.array(count, pa.int64()),
+                    pa.array(np.full(len(count), mark, dtype=np.int64)),
+                ],
+                ["part", "cell", "rows_here", "mark"],
+            )
+
+        for part, table in enumerate(tables):
+            cell = np.flatnonzero(table)
+            # The last place is that of the rows without a cell.
+            places = pa.array(cell, pa.int64(), mask=cell == len(table) - 1)
+            yield batch(part, places, table[cell], 0)
+        yield batch(every, pa.array([0], pa.int64()), np.array([rows]), mark)
+
+    return answer
+
+
+def different_cells() -> Callable[[Batches], Batches]:
+    """What gives the different cells of every column of a partition.
+
+    Returns:
+        A function from batches to batches of the same columns; of a row all but one are null.
+    """
+
+    def different(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        found: dict[str, pa.Array] = {}
+        schema = pa.schema([])
+        for batch in batches:
+            schema = batch.schema
+            for name in schema.names:
+                cells = [batch.column(name).drop_null(), *([found[name]] if name in found else [])]
+                found[name] = pa.chunked_array(cells).unique()
+        for name, cells in found.items():
+            arrays = [cells if f.name == name else pa.nulls(len(cells), f.type) for f in schema]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return different

@@ -1,0 +1,45 @@
+"""Marginals that a release will ask its rows for, as far as the plan tells. No row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.tree.junction_tree import Clique
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedMarginals:
+    """What a release will ask for.
+
+    Attributes:
+        cliques: marginals that are measured, or looked at by a private choice; some may not be.
+        complete: whether no other can be asked for. Not so where a choice decides what is measured
+            of what it did not look at.
+    """
+
+    cliques: tuple[Clique, ...]
+    complete: bool
+
+
+def asked_marginals(plan: Plan) -> AskedMarginals:
+    """The marginals that a release of this plan will ask for."""
+    found = [query.clique for query in plan.queries]
+    for choice, aim in zip(plan.selections, plan.aims, strict=False):
+        found += [(name, aim.target) for name in choice.candidates]
+    if plan.interactions is not None:
+        found += [(*names, plan.task.target) for names in plan.interactions.candidates]
+    if plan.three_way is not None:
+        adaptive = plan.three_way.rule == "adaptive"
+        target = () if adaptive else (plan.task.target,)
+        found += [(*clique, *target) for clique in plan.three_way.candidates]
+    if plan.tree is not None:
+        found += plan.tree.candidates
+    # Features that are found to act together change which background pairs are looked at.
+    moved = plan.interactions is not None and plan.tree is not None
+    return AskedMarginals(
+        cliques=tuple(dict.fromkeys(map(plan.schema.canonical, found))),
+        complete=not plan.selections and not moved,
+    )

@@ -1,0 +1,202 @@
+"""Rows that stay in their database: the counts of memory, few scans, and one snapshot."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from prism_core.data.encoding import encode
+from prism_core.data.engines import engine_table, out_of_core
+from prism_core.data.engines.worker_counts import counter, different_cells
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.data.tables import address
+from prism_core.data.tables.raw_table import from_frame
+from prism_core.errors import PrivacyError, TableError
+from tests.support.cells import ODD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pandas as pd
+
+    from prism_core.data.engines.grouping import CountQuery
+
+pytestmark = pytest.mark.privacy
+
+
+@pytest.fixture
+def frame(frame) -> pd.DataFrame:
+    """The small table with cells that no database is trusted to read."""
+    for place, column in enumerate(frame.columns):
+        frame.loc[place * 25 : place * 25 + len(ODD) - 1, column] = ODD
+    return frame
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    pq.write_table(pa.table({name: pa.array(frame[name], pa.string()) for name in frame}), path)
+
+
+@pytest.fixture
+def opened(tmp_path, frame) -> Iterator[out_of_core.BigTable]:
+    write(frame, tmp_path / "t.parquet")
+    table = out_of_core.open_table(address.parse("t.parquet", tmp_path), tmp_path / "ws")
+    yield table
+    table.close()
+
+
+def test_counts_are_those_of_memory_and_nothing_is_counted_twice(opened, frame, schema):
+    memory = encode(schema, from_frame(frame))
+    there = opened.counted_there(schema, public=False)
+    assert (there.n, there.schema, there.public) == (memory.n, schema, False)
+    cliques = [c for k in (1, 2, 3) for c in itertools.permutations(schema.names[:4], k)]
+    for found, wanted in zip(there.counts(cliques), memory.counts(cliques), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    # One for the cells that are read at home, one for the counts.
+    assert there.scans == 2
+    assert there.bytes_home > 0
+    there.counts(cliques[::-1])
+    there.counts([("age",)])
+    assert there.scans == 2
+    (last,) = there.counts([schema.names[-2:]])
+    np.testing.assert_array_equal(last, memory.counts([schema.names[-2:]])[0])
+    assert there.scans == 3
+
+
+def test_more_marginals_than_one_query_takes_are_counted_in_several(
+    opened, frame, schema, monkeypatch
+):
+    pairs = list(itertools.combinations(schema.names, 2))
+    monkeypatch.setattr(engine_table, "MOST_SETS", 1)
+    monkeypatch.setattr(engine_table, "wider", lambda schema, wanted: {c: c for c in wanted})
+    assert not engine_table.one_scan(schema, pairs)
+    there = opened.counted_there(schema, public=False)
+    memory = encode(schema, from_frame(frame)).counts(pairs)
+    for found, wanted in zip(there.counts(pairs), memory, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert there.scans == 1 + len(pairs)
+
+
+def test_what_is_handed_out_is_a_copy(opened, schema):
+    there = opened.counted_there(schema, public=False)
+    (first,) = there.counts([("age", "ward")])
+    first += 1
+    (again,) = there.counts([("age", "ward")])
+    assert again.sum() == first.sum() - first.size
+    with pytest.raises(ValueError, match="once"):
+        there.counts([("age", "age")])
+
+
+def test_every_scan_sees_the_same_row_of_a_person(tmp_path, frame, schema):
+    frame["mrn"] = [str(row // 3) for row in range(len(frame))]
+    frame["row"] = [f"r{row}" for row in range(len(frame))]
+    write(frame, tmp_path / "t.parquet")
+    rows = Column(name="row", kind="categorical", levels=tuple(frame["row"]))
+    people = Schema(columns=(rows, *schema.columns), person_id="mrn", persons=100)
+    opened = out_of_core.open_table(address.parse("t.parquet", tmp_path), tmp_path / "ws")
+    draws = []
+    for _ in range(2):
+        there = opened.counted_there(people, public=False)
+        (first,) = there.counts([("row",)])
+        (second,) = there.counts([("row", "age")])
+        assert there.scans == 3
+        np.testing.assert_array_equal(second.sum(axis=1), first)
+        assert first.reshape(100, 3).sum(axis=1).tolist() == [1] * 100
+        draws.append(first)
+    assert (draws[0] != draws[1]).any()  # alike by chance: 3**-100
+    wrong = Schema(columns=people.columns, person_id="mrn", persons=99)
+    with pytest.raises(PrivacyError) as caught:
+        opened.counted_there(wrong, public=False).counts([("age",)])
+    assert caught.value.field == "persons"
+    assert "100" not in str(caught.value)
+    opened.close()
+
+
+def test_rows_that_change_between_scans_are_refused(opened, frame, schema, tmp_path):
+    there = opened.counted_there(schema, public=False)
+    there.counts([("age",)])
+    changed = frame.copy()
+    # The number of rows and every count but those of one column stay as they were.
+    changed.loc[[298, 299], "ward"] = ["north", "south"]
+    frame.loc[[298, 299], "ward"] = ["south", "south"]
+    write(frame, tmp_path / "t.parquet")
+    there = opened.counted_there(schema, public=False)
+    there.counts([("age",)])
+    write(changed, tmp_path / "t.parquet")
+    with pytest.raises(TableError) as caught:
+        there.counts([("smoker",)])
+    assert caught.value.field == "train"
+    # Who asks anew gets the rows that are there now.
+    opened.counted_there(schema, public=False).counts([("smoker",)])
+
+
+def test_a_cell_that_came_after_the_cells_were_read_is_noticed(
+    opened, frame, schema, tmp_path, monkeypatch, canary
+):
+    grouped = type(opened.engine).grouped
+
+    def later(engine, query):
+        frame.loc[7, "grade"] = f" {canary} "
+        write(frame, tmp_path / "t.parquet")
+        return grouped(engine, query)
+
+    monkeypatch.setattr(type(opened.engine), "grouped", later)
+    with pytest.raises(TableError) as caught:
+        opened.counted_there(schema, public=False).counts([("grade",)])
+    assert caught.value.field == "train"
+    assert canary not in str(caught.value)
+
+
+@dataclass
+class OnWorkers:
+    """An engine that counts as Spark's workers do, in two partitions."""
+
+    engine: Any
+    batch: int
+    counts_itself = True
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        return self.engine.tables
+
+    def number(self, query: Any) -> int:
+        return self.engine.number(query)
+
+    def partitions(self, query: Any) -> list[list[pa.RecordBatch]]:
+        rows = pa.Table.from_batches(self.engine.batches(query))
+        return [rows.slice(0, 100).to_batches(self.batch), rows.slice(100).to_batches(self.batch)]
+
+    def different(self, query: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
+        for part in self.partitions(query.select(*names)):
+            yield from different_cells()(iter(part))
+
+    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
+        for part in self.partitions(query.coded.rows):
+            yield from counter(query)(iter(part))
+
+
+@pytest.mark.parametrize("batch", [7, 1_000])
+def test_workers_count_what_memory_counts(opened, frame, schema, batch):
+    """The functions that Spark's workers run."""
+    memory = encode(schema, from_frame(frame))
+    there = replace(opened, engine=OnWorkers(opened.engine, batch)).counted_there(
+        schema, public=False
+    )
+    pairs = list(itertools.combinations(schema.names, 2))
+    for found, wanted in zip(there.counts(pairs), memory.counts(pairs), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_workers_notice_a_cell_that_nobody_was_told_of(opened, schema, monkeypatch):
+    monkeypatch.setattr(OnWorkers, "different", lambda *_: iter(()))
+    there = replace(opened, engine=OnWorkers(opened.engine, 50)).counted_there(schema, public=False)
+    with pytest.raises(TableError) as caught:
+        there.counts([("grade",)])
+    assert caught.value.field == "train"
