@@ -70,16 +70,12 @@ def behind(place: str, folder: Path, **style: str) -> np.ndarray:
     opened = out_of_core.open_table(address.parse(place, folder), folder / "ws", **style)
     try:
         assert opened.rows == ROWS
-        return read_both_ways(opened)
+        # Once for each place: beside the codes that come home, those that the database counts.
+        if folder.name == "hard":
+            np.testing.assert_array_equal(counted(opened), alone(hard()))
+        return streamed(opened)
     finally:
         opened.close()
-
-
-def read_both_ways(opened: out_of_core.BigTable) -> np.ndarray:
-    """The codes that come home, which are those that the database counts."""
-    codes = streamed(opened)
-    np.testing.assert_array_equal(counted(opened), codes)
-    return codes
 
 
 def counted(opened: out_of_core.BigTable) -> np.ndarray:
@@ -284,7 +280,8 @@ class TestPostgres:
                 title: POSTGRES.get(title.split("_")[0], "text") for title in stored.schema.names
             }
             load(postgres, name, list(zip(*stored.to_pydict().values(), strict=True)), kinds)
-            return behind(f"{postgres}?table={name}", tmp_path)
+            (tmp_path / name).mkdir()
+            return behind(f"{postgres}?table={name}", tmp_path / name)
 
         check(codes)
 
@@ -346,7 +343,9 @@ class TestSpark:
             opened = out_of_core.open_table(address.parse(place), tmp_path / "ws")
             if written == "spark":  # by the embedded database, too
                 np.testing.assert_array_equal(behind(f"{path}/*.parquet", tmp_path), alone(rows))
-            return read_both_ways(opened)  # its end would end the session
+            if name == "hard":
+                np.testing.assert_array_equal(counted(opened), alone(rows))
+            return streamed(opened)  # its end would end the session
 
         check(codes)
 

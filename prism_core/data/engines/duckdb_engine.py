@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import different_sql, grouping_sql
+from prism_core.data.engines.grouping import count_sql, different_sql
 from prism_core.data.engines.parquet_copies import readable_parquet, texts_as_parquet
 from prism_core.data.tables.header import check_header
 from prism_core.data.tables.text_frames import HEAD, KINDS, check_sheet, kind_of
@@ -93,14 +93,12 @@ class DuckEngine:
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """See `Engine`."""
-        inner = _sql(query.expression(self._beside))
-        yield from self._answers(grouping_sql(inner, len(query.wide)))
-
-    def _beside(self, name: str, cells: pa.Table) -> Any:  # noqa: ANN401
-        import ibis
-
-        run_redacted(lambda: self.connection.register(name, cells), self.name)
-        return ibis.table(ibis.Schema.from_pyarrow(cells.schema), name=name)
+        beside = {name: f"prism_cells_{name}" for name in query.told}
+        for name, view in beside.items():
+            run_redacted(
+                lambda n=name, v=view: self.connection.register(v, query.told[n]), self.name
+            )
+        yield from self._answers(count_sql(query, _sql(query.coded.rows), beside))
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `Engine`."""

@@ -54,7 +54,7 @@ class Engine(Protocol):
         ...
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
-        """The counts of all marginals in one pass; see `grouping.grouping_sql`."""
+        """The counts of all marginals in one pass; see `grouping.count_sql`."""
         ...
 
     def close(self) -> None:

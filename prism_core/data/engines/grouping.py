@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prism_core.data.engines.pushdown import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -57,74 +57,68 @@ class CountQuery:
         """How many cells each marginal has."""
         return tuple(math.prod(self.sizes[place] for place in clique) for clique in self.wide)
 
-    def expression(self, beside: Callable[[str, pa.Table], Any]) -> Any:  # noqa: ANN401
-        """The rows as an Ibis expression with the outputs `f0`, `f1` ... and `mark`.
 
-        `f0` is the place of the row's cell in the flat table of the first marginal; null where a
-        cell came that nobody was told of.
-
-        Args:
-            beside: makes a small table of ours one that the database may join.
-        """
-        import ibis
-
-        rows, codes = self._joined(beside)
-        outputs: dict[str, Any] = {}
-        for number, clique in enumerate(self.wide):
-            cell: Any = ibis.literal(0, "int64")
-            for place in clique:
-                cell = cell * self.sizes[place] + codes[place]
-            outputs[f"f{number}"] = cell.cast("int64")
-        line: Any = ibis.literal(1, "int64")
-        for code, weight in zip(codes, self.weights, strict=True):
-            line = line + code * weight
-        rest = line % MODULUS
-        outputs["mark"] = ((rest * rest) % MODULUS).cast("int64")
-        return rows.select(**outputs)
-
-    def _joined(self, beside: Callable[[str, pa.Table], Any]) -> tuple[Any, list[Any]]:
-        """The rows, and the code of every column; null where a cell came that none was told of."""
-        import ibis
-
-        rows = self.coded.rows
-        for name, cells in self.told.items():
-            table = beside(f"prism_cells_{name}", cells)
-            lookup = table.select(**{f"{name}_cell": table.cell, f"{name}_code": table.code})
-            rows = rows.left_join(lookup, rows[name] == lookup[f"{name}_cell"])
-        outputs: dict[str, Any] = {}
-        for place, (names, empty) in enumerate(zip(self.coded.homes, self.missing, strict=True)):
-            code = rows[f"c{place}"]
-            if names:
-                told = [rows[f"{name}_code"] for name in names if name in self.told]
-                # A cell of no part is a missing one; a cell that is there was to be told of.
-                nothing = ibis.and_(*(rows[name].isnull() for name in names))
-                home = ibis.coalesce(*told, ibis.ifelse(nothing, empty, ibis.null("int16")))
-                code = ibis.ifelse(code == HOME, home, code)
-            outputs[f"c{place}"] = code.cast("int64")
-        # A step of its own: written out in every place, the codes would be worked out as often.
-        rows = rows.select(**outputs)
-        return rows, [rows[name] for name in outputs]
-
-
-def grouping_sql(inner: str, sets: int) -> str:
+def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: str = "") -> str:
     """A query of the rows `part`, `cell`, `rows_here`, `mark`, in words that all databases know.
 
+    All names in it are ours, so none has to be quoted. `cell` is the place of a cell in the flat
+    table of the marginal `part`, null where a cell came that nobody was told of.
+
     Args:
-        inner: the query of `CountQuery.expression`.
-        sets: how many marginals.
+        query: what to count.
+        rows: the query of `query.coded.rows`.
+        beside: for every output in `query.told` what stands in FROM for its cells.
+        fence: ends a query that is to be worked out as it stands, where a database would else work
+            out its columns as often as they are named.
 
     Returns:
         SQL with a grouping set for each marginal, and one of all rows, whose part is `ALL`.
     """
-    names = [f"f{place}" for place in range(sets)]
+    coded = _coded_sql(query, f"SELECT * FROM ({rows}) AS here {fence}", beside)
+    names = [f"f{number}" for number in range(len(query.wide))]
+    places = [
+        f"{_place_sql(query.sizes, clique)} AS {name}"
+        for name, clique in zip(names, query.wide, strict=True)
+    ]
+    line = " + ".join(f"c{place} * {weight}" for place, weight in enumerate(query.weights))
+    placed = (
+        f"SELECT {', '.join(places)}, (1 + {line}) % {MODULUS} AS rest "
+        f"FROM ({coded} {fence}) AS coded"
+    )
     # The database is asked for the set: a null may be a place of that set, or of another one.
     parts = " ".join(f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(names))
     return (
         f"SELECT CASE {parts} ELSE {ALL} END AS part, COALESCE({', '.join(names)}) AS cell, "
-        "COUNT(*) AS rows_here, CAST(SUM(mark) AS BIGINT) AS mark "
-        f"FROM ({inner}) AS coded "
+        f"COUNT(*) AS rows_here, CAST(SUM(rest * rest % {MODULUS}) AS BIGINT) AS mark "
+        f"FROM ({placed}) AS placed "
         f"GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)}, ())"
     )
+
+
+def _coded_sql(query: CountQuery, rows: str, beside: Mapping[str, str]) -> str:
+    """The codes of every row, `c0`, `c1` ...; null where a cell came that nobody was told of."""
+    outputs = []
+    for place, (names, empty) in enumerate(zip(query.coded.homes, query.missing, strict=True)):
+        code = f"here.c{place}"
+        if names:
+            told = "".join(f"told_{name}.code, " for name in names if name in beside)
+            # A cell of no part is a missing one; a cell that is there was to be told of.
+            nothing = " AND ".join(f"here.{name} IS NULL" for name in names)
+            home = f"COALESCE({told}CASE WHEN {nothing} THEN {empty} END)"
+            code = f"CASE WHEN {code} = {HOME} THEN {home} ELSE {code} END"
+        outputs.append(f"CAST({code} AS BIGINT) AS c{place}")
+    joins = [
+        f"LEFT JOIN {source} AS told_{name} ON here.{name} = told_{name}.cell"
+        for name, source in beside.items()
+    ]
+    return f"SELECT {', '.join(outputs)} FROM ({rows}) AS here {' '.join(joins)}"
+
+
+def _place_sql(sizes: Sequence[int], clique: Sequence[int]) -> str:
+    text = "0"
+    for place in clique:
+        text = f"c{place}" if text == "0" else f"({text}) * {sizes[place]} + c{place}"
+    return text
 
 
 def different_sql(inner: str, names: Sequence[str]) -> str:

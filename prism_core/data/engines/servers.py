@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import different_sql, grouping_sql
+from prism_core.data.engines.grouping import count_sql, different_sql
 from prism_core.data.engines.pushdown import calendar_day
 from prism_core.data.engines.worker_counts import ANSWER, counter, different_cells
 from prism_core.data.tables.address import URL_FORMS
@@ -111,25 +111,22 @@ class PostgresEngine(IbisEngine):
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """See `engine.Engine`."""
-        inner = self._sql(query.expression(self._beside))
-        yield from self._answers(grouping_sql(inner, len(query.wide)))
+        rows = self._sql(query.coded.rows)
+        beside = {name: self._beside(cells) for name, cells in query.told.items()}
+        # PostgreSQL writes a query inside another one out, wherever a column of it is named.
+        yield from self._answers(count_sql(query, rows, beside, fence="OFFSET 0"))
 
-    def _beside(self, name: str, cells: pa.Table) -> Any:  # noqa: ANN401
+    def _beside(self, cells: pa.Table) -> str:
         """Cells as a part of the query itself: whoever may read need not be one to make tables."""
         import ibis
 
-        del name
         kind = ibis.Schema.from_pyarrow(cells.schema)["cell"]
         typed = self.backend.compiler.type_mapper.to_string(kind)
         texts = ",".join(map(_quoted, cells["cell"].to_pylist()))
         codes = ",".join(map(str, cells["code"].to_pylist()))
-        query = (
-            f"SELECT cell, code FROM unnest(ARRAY[{texts}]::text[]::{typed}[], "
-            f"ARRAY[{codes}]::smallint[]) AS told(cell, code)"
-        )
-        return run_redacted(
-            lambda: self.backend.sql(query, schema=ibis.schema({"cell": kind, "code": "int16"})),
-            self.name,
+        return (
+            f"(SELECT cell, code FROM unnest(ARRAY[{texts}]::text[]::{typed}[], "
+            f"ARRAY[{codes}]::smallint[]) AS cells(cell, code))"
         )
 
     def _answers(self, sql: str) -> Iterator[pa.RecordBatch]:

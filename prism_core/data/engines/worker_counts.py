@@ -33,7 +33,7 @@ def counter(query: CountQuery) -> Callable[[Batches], Batches]:
 
     Returns:
         A function from batches of `CodedQuery.rows` to batches of part, cell, count and mark, as
-        `grouping.grouping_sql` gives them for all rows.
+        `grouping.count_sql` gives them for all rows.
     """
     sizes, wide, cells, weights = query.sizes, query.wide, query.cells, query.weights
     modulus, untold, codes_of, answer = MODULUS, _UNTOLD, _code_reader(query), _answer_writer()
