@@ -269,7 +269,7 @@ def ready(
 
 def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool:
     """Whether a database counts all that is asked for; by public facts alone."""
-    if not raw.engine.counts_itself:
+    if asked.rows or not raw.engine.counts_itself:
         return False
     return raw.rows > MOST_ROWS or (asked.complete and one_scan(schema, asked.cliques))
 

@@ -13,12 +13,21 @@ import pytest
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import engine_table, out_of_core
+from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.engines.worker_counts import counter, different_cells
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame
 from prism_core.errors import PrivacyError, TableError
+from prism_core.planning.asked_marginals import asked_marginals
+from prism_core.planning.brief import Brief
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Task
+from prism_core.privacy.noise import SeededNoise
+from prism_core.runs import inputs
+from prism_core.synthesis.release import release
+from tests.support import bundles
 from tests.support.cells import ODD
 
 if TYPE_CHECKING:
@@ -152,6 +161,65 @@ def test_a_cell_that_came_after_the_cells_were_read_is_noticed(
         opened.counted_there(schema, public=False).counts([("grade",)])
     assert caught.value.field == "train"
     assert canary not in str(caught.value)
+
+
+TASKS = {
+    **bundles.TASKS,
+    "adaptive": Task(target="readmitted", max_joint_cells=0, three_way="adaptive"),
+}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_release_is_that_of_memory(opened, frame, schema, task):
+    """Where all is known beforehand, a database that is gone after the charge costs nothing."""
+    memory = encode(schema, from_frame(frame), public=True)
+    plan = design(Brief(schema, task, Budget(), memory.n, dag=bundles.DAG))
+    asked = asked_marginals(plan)
+    assert asked.complete == (not plan.selections)
+    assert not asked.rows
+    assert engine_table.one_scan(schema, asked.cliques)
+    there = opened.counted_there(schema, public=True)
+    there.prefetch(asked.cliques)
+    assert there.scans == 2
+    if asked.complete:
+        opened.close()
+    ours, theirs = (
+        release(
+            plan,
+            table,
+            ledger=None,
+            noise=SeededNoise(np.random.default_rng(1)),
+            rng=np.random.default_rng(2),
+        )
+        for table in (there, memory)
+    )
+    assert there.scans == 2 or not asked.complete
+    assert {query.clique for query in ours.plan.queries} == {m.clique for m in ours.measurements}
+    np.testing.assert_array_equal(ours.codes, theirs.codes)
+    for mine, wanted in zip(ours.measurements, theirs.measurements, strict=True):
+        np.testing.assert_array_equal(mine.values, wanted.values)
+
+
+def test_the_rows_of_a_regression_are_kept_at_home(opened, schema):
+    task = Task(target="readmitted", regime="predictive", k=2, selection="logistic")
+    asked = asked_marginals(design(Brief(schema, task, Budget(), 300)))
+    assert asked.rows
+    table = inputs.ready(schema, opened, public=False, rng=np.random.default_rng(), asked=asked)
+    assert isinstance(table, StoredTable)
+    table.folder.close()
+    with pytest.raises(TableError, match="stay in their database"):
+        next(opened.counted_there(schema, public=False).batches(["age"]))
+
+
+def test_a_table_of_more_rows_than_can_be_kept_is_counted_where_it_is(opened, schema, monkeypatch):
+    task = Task(target="readmitted", regime="predictive", k=2)
+    asked = asked_marginals(design(Brief(schema, task, Budget(), 300)))
+    for most, kind in ((300, StoredTable), (299, engine_table.EngineTable)):
+        monkeypatch.setattr(inputs, "MOST_ROWS", most)
+        table = inputs.ready(schema, opened, public=False, rng=np.random.default_rng(), asked=asked)
+        assert isinstance(table, kind)
+        if isinstance(table, StoredTable):
+            table.folder.close()
 
 
 @dataclass

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from math import inf, nan
+from threading import Thread
 
 import numpy as np
 import pyarrow as pa
@@ -114,3 +117,44 @@ def test_a_refusal_of_the_server_tells_neither_password_nor_value(server, tmp_pa
             out_of_core.open_table(address.parse(f"{wrong}?table=absent"), tmp_path / "workspace")
         assert "canary" not in str(caught.value)
         assert caught.value.__cause__ is None
+
+
+CUT = (
+    "select pg_terminate_backend(pid) from pg_stat_activity "
+    "where pid <> pg_backend_pid() and state = 'active' and query like 'COPY%'"
+)
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("scan", [1, 2])
+def test_a_connection_that_is_cut_in_a_scan_is_an_error(server, tmp_path, frame, schema, scan):
+    """In the scan of cells and in that of counts; a release makes both before its charge."""
+    import psycopg
+
+    rows = list(frame.itertuples(index=False, name=None))
+    name = f"cut_{scan}"
+    load(server, name, rows, dict.fromkeys(frame.columns, "text"))
+    place = address.parse(f"{server}?table={name}")
+    with (
+        psycopg.connect(server.replace("postgres://", "postgresql://"), autocommit=True) as db,
+        closing(out_of_core.open_table(place, tmp_path / "ws")) as table,
+    ):
+        there = table.counted_there(schema, public=False)
+        if scan == 2:
+            there.counts([("age",)])
+        # Rows that take long enough to be cut off in the middle.
+        db.execute(f"alter table {name} rename to whole_{scan}")
+        db.execute(
+            f"create view {name} as select * from whole_{scan} where pg_sleep(0.02) is not null"
+        )
+
+        def cut() -> None:
+            while not db.execute(CUT).fetchall():
+                time.sleep(0.05)
+
+        cutting = Thread(target=cut, daemon=True)
+        cutting.start()
+        with pytest.raises(TableError) as caught:
+            there.counts([("ward", "age")])
+        cutting.join()
+    assert caught.value.__context__ is None
