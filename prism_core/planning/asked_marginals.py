@@ -18,7 +18,8 @@ class AskedMarginals:
         cliques: marginals that are measured, or looked at by a private choice; some may not be.
         complete: whether no other can be asked for. Not so where a choice decides what is measured
             of what it did not look at.
-        rows: whether it asks for the rows themselves, too: a private regression does.
+        rows: whether it asks for the rows themselves, too: a private regression does, and whoever
+            finds bins.
     """
 
     cliques: tuple[Clique, ...]
@@ -44,5 +45,6 @@ def asked_marginals(plan: Plan) -> AskedMarginals:
     return AskedMarginals(
         cliques=tuple(dict.fromkeys(map(plan.schema.canonical, found))),
         complete=not plan.selections and not moved,
-        rows=any(choice.rule == "logistic" for choice in plan.selections),
+        rows=plan.coarsening is not None
+        or any(choice.rule == "logistic" for choice in plan.selections),
     )

@@ -94,6 +94,14 @@ class EngineTable:
         for start in range(0, len(tables), MOST_SETS):
             self._count(tables[start : start + MOST_SETS])
 
+    def on_fine_grid(self) -> EngineTable:
+        """The rows stay as they are encoded.
+
+        Raises:
+            TableError: always.
+        """
+        raise TableError("Bins are found in rows at home, and these stay in their database.")
+
     def batches(
         self, names: Sequence[str]
     ) -> Iterator[tuple[Mapping[str, NDArray[np.integer]], int]]:
