@@ -34,9 +34,14 @@ def applied(
     factors: Sequence[NDArray[np.float64]], table: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The Kronecker product of the factors times a table with one axis for each of them."""
-    for axis, factor in enumerate(factors):
-        table = np.moveaxis(np.tensordot(factor, table, (1, axis)), 0, axis)
-    return table
+    # Plain products of matrices: the tables are small and many, and `tensordot` takes longer to
+    # find out what to multiply than to do so.
+    for axis, factor in enumerate(factors[:-1]):
+        left, right = table.shape[:axis], table.shape[axis + 1 :]
+        flat = table.reshape(math.prod(left), table.shape[axis], math.prod(right))
+        table = (factor @ flat).reshape(*left, len(factor), *right)
+    *left, last = table.shape
+    return (table.reshape(-1, last) @ factors[-1].T).reshape(*left, len(factors[-1]))
 
 
 @dataclass(frozen=True, kw_only=True)
