@@ -91,7 +91,7 @@ def check(sizes, n, measurements, weight):
         assert made.steps < 200
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(graphs(), st.integers(50, 5_000), WEIGHTS)
 def test_the_optimum_is_that_of_a_solver_over_the_joint(graph, n, weight):
     sizes, sets, rng = graph
@@ -102,7 +102,7 @@ def test_the_optimum_is_that_of_a_solver_over_the_joint(graph, n, weight):
 
 
 @settings(
-    max_examples=30,
+    max_examples=settings.default.max_examples // 4,  # each is solved twice, over the joint
     deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
