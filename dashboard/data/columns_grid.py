@@ -54,8 +54,8 @@ GRID: dict[str, Any] = {
         "Bins",
         help="A number of equal bins, the inner edges separated by |, or log bins for "
         "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
-        "log 12 zero unit 0.01 names the smallest magnitude that matters. Left empty, they are "
-        "proposed from the bounds when the columns are applied",
+        "log 12 zero unit 0.01 names the smallest magnitude that matters. Left empty, log "
+        "bins are proposed where the bounds are far apart, and else a run finds bins that predict",
         width=66,
     ),
     "decimals": st.column_config.TextColumn(

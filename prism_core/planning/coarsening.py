@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.frame import Frame
+    from prism_core.planning.wishes.task import Budget, Task
 
 MOST_PARTS = 12
 """Parts of a column, at most."""
@@ -136,17 +137,12 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
     It follows from the schema, n, the budget and the features: from public facts.
     """
     schema, task = frame.brief.schema, frame.task
-    if (
-        task.coarsen == "never"
-        or task.further
-        or frame.budget.accountant != "zcdp"
-        or bases(schema, task)
-    ):
-        return None
     features = {name for aim in frame.aims for name in aim.s}
-    if task.regime == "predictive":
-        features = set(schema.names) - {task.target}
-    names = [c.name for c in schema.columns if c.name in features and _may_coarsen(c)]
+    names = [
+        name
+        for name in may_be_coarsened(schema, task, frame.budget)
+        if name in features or task.regime == "predictive"
+    ]
     target = schema.size(task.target)
     while names:
         amount = frame.total * SHARE / len(names)
@@ -170,7 +166,25 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
     )
 
 
-def _may_coarsen(column: Column) -> bool:
+def may_be_coarsened(schema: Schema, task: Task, budget: Budget) -> tuple[str, ...]:
+    """Columns that are coarsened where S and the noise allow it."""
+    if (
+        task.coarsen == "never"
+        or task.further
+        or budget.accountant != "zcdp"
+        or bases(schema, task)
+    ):
+        return ()
+    return tuple(
+        column.name
+        for column in schema.columns
+        if column.name != task.target
+        and (column.open_bins or task.coarsen == "auto")
+        and _worth_it(column)
+    )
+
+
+def _worth_it(column: Column) -> bool:
     if column.binned:
         # Where the grid is hardly finer than the bins there is little to find.
         return fine_column(column).level_count >= 2 * min(column.level_count, MOST_PARTS)
@@ -256,7 +270,8 @@ def coarse_column(column: Column, parts: ColumnParts) -> Column:
     fine = fine_column(column)
     if column.binned:
         pairs = zip(fine.edges, parts.parts, parts.parts[1:], strict=False)
-        return replace(fine, edges=tuple(edge for edge, one, other in pairs if one != other))
+        edges = tuple(edge for edge, one, other in pairs if one != other)
+        return replace(fine, edges=edges, open_bins=False)
     # Numbered: two parts may begin with texts that look alike.
     labels = [f"{number + 1}: {text}" for number, text in enumerate(part_texts(column, parts))]
     return Column(

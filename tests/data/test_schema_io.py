@@ -254,3 +254,15 @@ def test_whatever_stands_in_a_column_gives_a_schema_or_a_sentence(entry, kind, l
 def test_any_text_gives_a_sentence(text):
     with pytest.raises(SchemaError, match=r"\.$"):
         schema_file.loads(text)
+
+
+def test_bins_that_are_left_out_stay_open_and_are_eight_until_a_run_finds_better_ones():
+    text = one("kind: numeric\n  lower: 0\n  upper: 80\n  integer: true")
+    (column,) = schema_file.loads(text).columns
+    assert column.open_bins
+    assert column.level_count == 8
+    again = schema_file.loads(schema_file.dumps(schema_file.loads(text)))
+    assert again == schema_file.loads(text)
+    assert "edges" not in schema_file.dumps(again)
+    for declared in ("bins: 8", "edges: [10, 20]", "scale: log"):
+        assert not schema_file.loads(f"{text}\n  {declared}").columns[0].open_bins

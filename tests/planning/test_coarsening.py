@@ -53,6 +53,14 @@ def test_it_takes_its_share_and_the_plan_spends_what_it_spent_without():
     assert plan.spent.epsilon <= 1.0
 
 
+def test_by_itself_only_columns_whose_bins_are_left_open_are_coarsened():
+    assert design(brief(coarsen="open")).coarsening is None
+    columns = (COLUMNS[0], replace(COLUMNS[1], open_bins=True), *COLUMNS[2:])
+    wish = replace(brief(coarsen="open"), schema=replace(SCHEMA, columns=columns))
+    assert design(wish).coarsening.names == ("age",)
+    assert Task(target="y").coarsen == "open"
+
+
 def test_without_the_wish_the_plan_is_as_it_was():
     plan = design(brief(coarsen="never"))
     assert plan.coarsening is None

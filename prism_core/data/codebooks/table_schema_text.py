@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.table_schema import EXTENSION, field_entry
 from prism_core.data.schema import schema_file
-from prism_core.data.schema.column import DEFAULT_BINS, equal_edges
 from prism_core.data.schema.level import day_text, level_text
 from prism_core.data.schema.looks import to_list
 
@@ -104,8 +103,6 @@ def _worded(value: Level, words: dict[str, str]) -> str | dict[str, str]:
 def _extension(column: Column, field: dict[str, Any]) -> dict[str, Any]:
     """The entries of a schema file that reading the field as it is would not give."""
     wanted, told = schema_file.column_dict(column), field_entry(field)
-    if column.binned and column.edges == equal_edges(*column.bounds, DEFAULT_BINS, column.decimals):
-        del wanted["edges"]
     extra = {key: value for key, value in wanted.items() if not _same(value, told.get(key))}
     # None says that the column has no such entry.
     return extra | {key: None for key in told if key not in wanted}

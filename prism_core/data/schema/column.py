@@ -38,6 +38,8 @@ class Column:
         upper: largest value; values above are clipped to it.
         edges: interior bin edges, strictly between the bounds. A value v falls into the bin
             whose number is the count of edges strictly below v, so bins are (edge, edge].
+        open_bins: whether the bins are left open: the edges are then those of eight equal bins, and
+            a run may find better ones (`planning.coarsening`).
         decimals: decimals of a numeric value; 0 for integers. None: values of any precision are
             read, and written on as many decimals as make a thousand steps of their bin. Dates
             have 0. Bounds and edges within a millionth of its unit are taken as on the grid.
@@ -67,6 +69,7 @@ class Column:
     lower: float | None = None
     upper: float | None = None
     edges: tuple[float, ...] = ()
+    open_bins: bool = False
     decimals: int | None = None
     nullable: bool = False
     fill: Level | None = None
@@ -94,16 +97,24 @@ class Column:
         # Before the bins are checked: a bin needs a value that is not special.
         rules.check_special(self)
         if self.binned:
-            rules.check_bounds(self)
-            # Before the edges are checked, so that they are compared as they will be used.
-            if self.decimals is not None:
-                self._snap()
-            rules.check_bins(self)
+            self._check_binned()
         else:
             rules.check_levels(self)
+            if self.open_bins:
+                raise rules.refusal(self, "bins", "only numbers and dates have bins to leave open")
         problem = special_values.label_problem(self.value_labels, self._texts)
         if problem:
             raise rules.refusal(self, "labels", problem)
+
+    def _check_binned(self) -> None:
+        rules.check_bounds(self)
+        if self.open_bins:
+            edges = equal_edges(*self.bounds, DEFAULT_BINS, self.decimals)
+            object.__setattr__(self, "edges", edges)
+        # Before the edges are checked, so that they are compared as they will be used.
+        if self.decimals is not None:
+            self._snap()
+        rules.check_bins(self)
 
     def _snap(self) -> None:
         """An edge one float error off the grid would part a bin from its own values."""
@@ -216,7 +227,7 @@ class Column:
             # Only the bin of the lower bound alone is a single value.
             return tuple(edge for edge in edges if edge not in numbers or edge > self.bounds[0])
         scale = 10**self.decimals
-        whole = replace(self, edges=())
+        whole = replace(self, edges=(), open_bins=False)
         taken = whole.special_on_grid(0)
         first, last = whole.grid(0)
         found: list[float] = []

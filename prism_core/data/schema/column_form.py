@@ -116,7 +116,7 @@ def _level_text(column: Column, value: Any) -> str:  # noqa: ANN401  (a level, n
 
 
 def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
-    if not column.binned:
+    if not column.binned or column.open_bins:
         return ""
     bins = column.level_count
     # As a number only where reading that number gives the same edges back.
@@ -204,7 +204,8 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
 def _binned(row: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
     """Bounds, bins, decimals and special values of a number or date."""
     found: dict[str, Any] = {"lower": cell_text(row, "lower"), "upper": cell_text(row, "upper")}
-    found |= _bins_entry(cell_text(row, "bins") or "8", name)
+    if bins := cell_text(row, "bins"):
+        found |= _bins_entry(bins, name)
     if kind == "numeric" and (decimals := cell_text(row, "decimals")):
         found["decimals"] = schema_file.whole(decimals, f"{name}.decimals")
     if special := read_levels(cell_text(row, "special"), name, "special"):

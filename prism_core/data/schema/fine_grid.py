@@ -37,7 +37,7 @@ def fine_column(column: Column) -> Column:
         # A declared bin must stay a union of cells.
         if not set(column.edges).issubset(edges):
             return column
-    return replace(column, edges=edges)
+    return replace(column, edges=edges, open_bins=False)
 
 
 # By bounds and edges: columns that compare equal may still write their values differently.

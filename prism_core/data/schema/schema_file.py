@@ -354,7 +354,9 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
                 field=f"{name}.bins",
             )
         edges = _edges(entry, name, bounds, bins, decimals)
-    return {**bounds, "edges": edges, "decimals": decimals}
+    # Whoever names neither leaves the bins to the plan.
+    left = not any(key in entry for key in ("edges", "bins", *_LOG_KEYS))
+    return {**bounds, "edges": edges, "decimals": decimals, "open_bins": left}
 
 
 def _edges(
@@ -448,7 +450,8 @@ def column_dict(column: Column) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
     if column.binned:
         entry |= {"lower": plain(column.bounds[0]), "upper": plain(column.bounds[1])}
-        entry["edges"] = [plain(edge) for edge in column.edges]
+        if not column.open_bins:
+            entry["edges"] = [plain(edge) for edge in column.edges]
         if column.kind == "numeric" and column.decimals is not None:
             entry |= {"integer": True} if column.decimals == 0 else {"decimals": column.decimals}
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError
+from prism_core.planning.coarsening import may_be_coarsened
 from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.learning_charge import amount_left
@@ -65,7 +66,7 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
     if plan.budget.accountant == "basic":
         return _anew(plan, queries, wanted)
     # Columns are coarsened at one epsilon and not at another, too.
-    coarse = plan.task.coarsen == "auto"
+    coarse = bool(may_be_coarsened(plan.schema, plan.task, plan.budget))
     rounds = coarse or _may_have_rounds(plan) or _may_have_joint(plan)
     mean, largest = _figures([query.relative_error for query in queries])
     here = _rho(plan, plan.budget.epsilon)

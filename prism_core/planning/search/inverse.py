@@ -201,7 +201,7 @@ def most_bins(brief: Brief, target: float, *, column: str | None = None) -> int:
 def with_bins(schema: Schema, bins: int, names: tuple[str, ...]) -> Schema:
     """The schema with equal bins for some of its columns; their bounds are kept."""
     columns = tuple(
-        replace(one, edges=one.roomy(equal_edges(*one.bounds, bins, one.decimals)))
+        replace(one, edges=one.roomy(equal_edges(*one.bounds, bins, one.decimals)), open_bins=False)
         if one.name in names
         else one
         for one in schema.columns

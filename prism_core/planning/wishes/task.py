@@ -28,7 +28,7 @@ SamplingRule: TypeAlias = Literal["rounded", "iid"]
 PairRule: TypeAlias = Literal["shrunk", "measured"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 JointRule: TypeAlias = Literal["auto", "never"]
-CoarsenRule: TypeAlias = Literal["never", "auto"]
+CoarsenRule: TypeAlias = Literal["open", "auto", "never"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
 NumericRule: TypeAlias = Literal["full", "moments", "thresholds", "second_moments"]
@@ -70,9 +70,9 @@ class Task:
             (`planning.joint`), or never.
         together: columns of S that act together, as the curator knows: they are measured with the
             target at once, whatever the noise.
-        coarsen: whether bins of numeric columns and groups of long lists of levels are found
-            privately, by what they say of the target, where the noise allows it
-            (`planning.coarsening`), or never.
+        coarsen: which columns get bins or groups of levels that are found privately, by what they
+            say of the target, where the noise allows it (`planning.coarsening`): those whose bins
+            are left `open`, any (`auto`), or none.
         max_joint_cells: the joint of the target and columns of S has at most so many cells.
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
             `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
@@ -124,15 +124,16 @@ class Task:
         ),
     )
     coarsen: CoarsenRule = field(
-        default="never",
+        default="open",
         metadata=choice(
             "Bins and groups of levels",
             {
+                "open": "Bins found privately where none are declared (recommended)",
+                "auto": "Bins and groups found privately wherever the noise allows it",
                 "never": "As declared",
-                "auto": "Found privately where the noise allows it",
             },
-            listed=lambda task: task.coarsen != "never",
-            written=lambda task: task.coarsen != "never",
+            listed=lambda task: task.coarsen != "open",
+            written=lambda task: task.coarsen != "open",
         ),
     )
     together: tuple[str, ...] = field(
