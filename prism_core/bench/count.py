@@ -134,10 +134,10 @@ def _report(seconds: float, counts: list[np.ndarray]) -> dict[str, Any]:
     # Weighed by their places, so that a count in the wrong cell shows.
     weights = [np.arange(1, table.size + 1) for table in counts]
     check = sum(int((table.ravel() * w).sum()) for table, w in zip(counts, weights, strict=True))
-    return {"seconds": seconds, "peak_mb": _peak_mb(), "check": check}
+    return {"seconds": seconds, "peak_mb": peak_mb(), "check": check}
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """Peak memory of this process. `getrusage` would remember its parent's, too."""
     status = Path("/proc/self/status")
     if status.exists():

@@ -94,4 +94,33 @@ def _run_count(arguments: argparse.Namespace) -> None:
     print(json.dumps(found) if arguments.json else count.text(found))
 
 
-_PARTS: dict[str, Callable[[Any, str], None]] = {"fit": _fit, "count": _count, "release": _release}
+def _engine(parts: Any, name: str) -> None:  # noqa: ANN401
+    parser = parts.add_parser(
+        name,
+        help="counting where the rows are, by a database",
+        description="Random rows are counted by a database: seconds, the peak memory of the "
+        "driver, bytes that come home, passes over the rows, and whether the counts are those of "
+        "memory (on at most a million rows).",
+    )
+    parser.add_argument("--engine", choices=("duckdb", "postgres", "spark"), default="duckdb")
+    parser.add_argument("--rows", type=int, default=1_000_000, metavar="N")
+    parser.add_argument(
+        "--server", metavar="URL", help="of PostgreSQL: postgres://USER:PASSWORD@HOST/DATABASE"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_run_engine)
+
+
+def _run_engine(arguments: argparse.Namespace) -> None:
+    from prism_core.bench import engines
+
+    found = engines.measure(arguments.engine, arguments.rows, arguments.server)
+    print(json.dumps(found) if arguments.json else engines.text(found))
+
+
+_PARTS: dict[str, Callable[[Any, str], None]] = {
+    "fit": _fit,
+    "count": _count,
+    "engine": _engine,
+    "release": _release,
+}

@@ -443,6 +443,14 @@ def test_counting_is_compared_with_grouping_sets(prism):
     assert (found["rows"], found["columns"], found["marginals"]) == (3_000, 31, 44)
     assert found["peak_mb"] > 0
     assert prism("bench", "count", "--rows", 0)[0] == 2
+    status, out, _ = prism("bench", "engine", "--engine", "duckdb", "--rows", 2_000, "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["equal"]
+    assert (found["rows"], found["scans"]) == (2_000, 2)
+    assert found["bytes_home"] > 0
+    assert prism("bench", "engine", "--rows", 0)[0] == 2
+    assert prism("bench", "engine", "--engine", "postgres")[0] == 2
 
 
 @pytest.mark.privacy

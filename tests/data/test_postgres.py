@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date
 from math import inf, nan
 from threading import Thread
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pytest
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import out_of_core
+from prism_core.data.engines.engine import ADVICE
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import TableError
@@ -112,11 +114,33 @@ def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, fra
 
 @pytest.mark.privacy
 def test_a_refusal_of_the_server_tells_neither_password_nor_value(server, tmp_path):
-    for wrong in (server.replace(PASSWORD, "canary-wrong"), server):
+    absent = urlsplit(server)._replace(netloc=f"prism:{PASSWORD}@127.0.0.1:1").geturl()
+    for wrong, reason in (
+        (server.replace(PASSWORD, "canary-wrong"), "login"),
+        (absent, "host"),
+        (server, "missing"),
+    ):
         with pytest.raises(TableError) as caught:
             out_of_core.open_table(address.parse(f"{wrong}?table=absent"), tmp_path / "workspace")
         assert "canary" not in str(caught.value)
+        assert ADVICE[reason] in str(caught.value)
         assert caught.value.__cause__ is None
+
+
+@pytest.mark.privacy
+def test_a_table_that_may_not_be_read_is_told_apart(server, tmp_path):
+    import psycopg
+
+    load(server, "closed", [("canary",)], {"age": "text"})
+    with psycopg.connect(server.replace("postgres://", "postgresql://")) as db:
+        db.execute("create role stranger login password 'canary@secret'")
+    stranger = server.replace("prism:", "stranger:", 1)
+    place = address.parse(f"{stranger}?table=closed")
+    with closing(out_of_core.open_table(place, tmp_path / "ws")) as table:
+        with pytest.raises(TableError) as caught:
+            _ = table.rows
+        assert ADVICE["permission"] in str(caught.value)
+        assert "canary" not in str(caught.value)
 
 
 CUT = (

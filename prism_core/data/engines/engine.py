@@ -62,8 +62,48 @@ class Engine(Protocol):
         ...
 
 
-def run_redacted(work: Callable[[], T], name: str) -> T:
+ADVICE = {
+    "login": "The server refused user and password. Check both.",
+    "host": "The server cannot be reached. Check host, port and network.",
+    "permission": "You may not read it. Ask for the right to read this table.",
+    "missing": "There is no such table, file or database. Check the names in the address.",
+    "memory": "It ran out of memory or disk. Give the database more, or name fewer columns.",
+    "": (
+        "Check that the table is whole, that its columns have the declared names, and that you may "
+        "read it."
+    ),
+}
+"""What to do, by what went wrong; "" where that is not known."""
+
+_SIGNS = (
+    ("login", ("password", "authentication", "no pg_hba.conf entry", 'role "')),
+    ("host", ("refused", "resolve", "host name", "not known", "timeout", "timed out", "no route")),
+    ("permission", ("permission denied", "access denied")),
+    ("missing", ("not exist", "not found", "not_found", "not_exist", "tablenotfound")),
+)
+_KINDS = {
+    "InsufficientPrivilege": "permission",
+    **dict.fromkeys(("MemoryError", "OutOfMemoryException", "OutOfMemory", "DiskFull"), "memory"),
+}
+
+
+def _reason(error: Exception, *, opening: bool) -> str:
+    """What went wrong: a key of `ADVICE`. The text of an error is looked at only before rows."""
+    kind = type(error).__name__
+    if kind in _KINDS:
+        return _KINDS[kind]
+    # Once rows are read its text may quote a cell, and what is told must not depend on that.
+    told = f"{kind} {error}".lower() if opening else ""
+    return next((why for why, signs in _SIGNS if any(sign in told for sign in signs)), "")
+
+
+def run_redacted(work: Callable[[], T], name: str, *, opening: bool = False) -> T:
     """Run a step of a database; any failure becomes an error without the database's words.
+
+    Args:
+        work: the step.
+        name: the table's short name.
+        opening: whether no row is read yet, so that the error may tell more.
 
     Raises:
         TableError: instead of whatever was raised; the original is not attached.
@@ -75,12 +115,9 @@ def run_redacted(work: Callable[[], T], name: str) -> T:
     except (TableError, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001  (its text may quote a cell or a password)
-        kind = type(error).__name__
+        kind, reason = type(error).__name__, _reason(error, opening=opening)
     # Outside of the handler, so that the original is not even the new error's context.
-    raise TableError(
-        f"The database could not read {name!r} ({kind}). Check that the table is whole, that its "
-        "columns have the declared names, and that you may read it."
-    )
+    raise TableError(f"The database could not read {name!r} ({kind}). {ADVICE[reason]}")
 
 
 def iterate_redacted(start: Callable[[], Iterable[T]], name: str) -> Iterator[T]:

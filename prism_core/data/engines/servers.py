@@ -220,10 +220,10 @@ def open_server(address: Address) -> Engine:
             database's words.
     """
     with ExitStack() as opened:
-        backend, session, find = run_redacted(lambda: _reach(address), address.title)
+        backend, session, find = run_redacted(lambda: _reach(address), address.title, opening=True)
         # Where a step below fails, the connection is closed.
         opened.callback(backend.disconnect)
-        table = run_redacted(find, address.title)
+        table = run_redacted(find, address.title, opening=True)
         check_header(table.columns, address.title)
         tables = (run_redacted(lambda: portable(table), address.title),)
         opened.pop_all()
