@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, column_form, looks, schema_file
-from prism_core.data.schema.column import Column
+from prism_core.data.schema.column import DEFAULT_BINS, Column
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
@@ -288,7 +288,7 @@ def _request(
     wanted = ("cells", "scale", "unit", "tail") if binned else ("max_levels",)
     learn = {key: known[key] for key in wanted}
     if binned:
-        learn["bins"] = schema_file.whole(entry.pop("bins"), f"{name}.bins")
+        learn["bins"] = schema_file.whole(entry.pop("bins", DEFAULT_BINS), f"{name}.bins")
     return request_from_dict({**entry, "learn": learn}, number)
 
 
