@@ -51,8 +51,10 @@ def test_postgres_counts_are_those_of_memory(server, tmp_path, frame, schema):
         assert table.rows == memory.n
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = table.store(schema, public=True)
-        for found, wanted in zip(stored.counts(cliques), memory.counts(cliques), strict=True):
-            assert (found == wanted).all()
+        expected = memory.counts(cliques)
+        for counts in (stored.counts(cliques), table.counts(schema, cliques)):
+            for found, wanted in zip(counts, expected, strict=True):
+                assert (found == wanted).all()
         drawn = stored.sample(stored.n, np.random.default_rng(1))
         assert sorted(map(tuple, drawn.codes)) == sorted(map(tuple, memory.codes))
     finally:
@@ -101,13 +103,19 @@ def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, fra
     try:
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = found.store(schema, public=True)
-        for mine, wanted in zip(stored.counts(cliques), memory.counts(cliques), strict=True):
-            assert (mine == wanted).all()
+        expected = memory.counts(cliques)
+        for counts in (stored.counts(cliques), found.counts(schema, cliques)):
+            for mine, wanted in zip(counts, expected, strict=True):
+                assert (mine == wanted).all()
         assert found.people("person") == len(frame) // 2
         people = replace(
             schema, one_row_per_person=False, person_id="person", persons=len(frame) // 2
         )
         assert found.store(people, public=True).n == len(frame) // 2
+        drawn = found.counted_there(people, public=True)
+        once, again = drawn.counts([("age",)])[0], drawn.counts([("age", "seen")])[0]
+        assert once.sum() == len(frame) // 2
+        assert (again.sum(axis=1) == once).all()
     finally:
         found.close()
 
