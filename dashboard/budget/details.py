@@ -60,8 +60,9 @@ def _interactions(entries: Entries) -> None:
         "Which two is chosen privately when the release runs: features that go together at each "
         "value of the target, or those that the model so far gets most wrong. Round by round: half "
         "of the task pool pays for rounds that each look for the marginal the model gets most "
-        "wrong, measure it and fit the model again; where the noise would outweigh what is "
-        "gained there is no round, and where nothing is left to gain they stop.",
+        "wrong, measure it and fit the model again, until nothing is left to gain. Where the noise "
+        "is too much for that, a smaller share looks for features that are near copies; "
+        "the first look that finds none ends it, and the pairs get the rest.",
     )
     if entries.three_way != "none":
         whole_number(entries, "max_three_way", "Most 3-way tables", 1, 500)

@@ -213,6 +213,11 @@ def _picked_later(plan: Plan) -> str:
     three = plan.three_way
     if three is None:
         return ""
+    if three.bar is not None:
+        return (
+            f"- up to **{count_text(three.rounds, 'marginal')}** of two of them that the private "
+            "rounds find to go together; each pair once more with what these leave,\n"
+        )
     if three.rule == "adaptive":
         return (
             f"- up to **{count_text(three.rounds, 'marginal')}** of two of them, with or without "

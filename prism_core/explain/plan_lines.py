@@ -85,7 +85,8 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
         found += _look_lines(plan, look)
     if three is not None:
         what = f"{_up_to(three)}{three.rounds} {three.words}"
-        found += _later(plan, three, what, three.pool, "task")
+        once = "chosen" if three.bar is None else "found; else the pairs again"
+        found += _later(plan, three, what, three.pool, "task", once)
     if tree is not None:
         what = f"{tree.rounds} background pairs"
         found += _later(plan, tree, what, "background", "background")
@@ -135,7 +136,12 @@ def _up_to(three: ThreeWayChoice) -> str:
 
 
 def _later(
-    plan: Plan, choice: ThreeWayChoice | TreeChoice, what: str, chooser: str, payer: str
+    plan: Plan,
+    choice: ThreeWayChoice | TreeChoice,
+    what: str,
+    chooser: str,
+    payer: str,
+    once: str = "chosen",
 ) -> list[PlanLine]:
     """The line of a private choice, and that of measuring what it will choose."""
     choosing = PlanLine(
@@ -147,7 +153,7 @@ def _later(
         relative_error=None,
     )
     measuring = PlanLine(
-        label=f"{what}, once chosen",
+        label=f"{what}, once {once}",
         pool=payer,
         cells=round(choice.cells),
         share=choice.measure_share,

@@ -122,6 +122,8 @@ def seconds_range(plan: Plan) -> tuple[float, float]:
     if not _has_rounds(plan):
         return run_seconds(plan) / 2.0, run_seconds(plan) * 2.0
     little, much = (math.fsum(parts(plan, way).values()) for way in (LITTLE, MUCH))
+    if plan.three_way is not None and plan.three_way.bar is not None:
+        little /= 2.0  # ties may end at the first look
     return little * slowness(), much * slowness()
 
 

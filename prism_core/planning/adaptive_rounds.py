@@ -129,10 +129,16 @@ class AdaptiveRounds:
     Attributes:
         candidates: marginals within S and Y.
         parts: equal parts of the budget; a round takes one or more. A fact of schema, S, budget.
+        share: part of the task pool for them.
+        choice_share: part of a round for the choice; the measurement gets the rest.
+        ties: whether the first round that finds nothing ends them (`planning.ties`).
     """
 
     candidates: Candidates
     parts: int
+    share: float = ROUNDS_SHARE
+    choice_share: float = CHOICE_SHARE
+    ties: bool = False
 
 
 def adaptive_rounds(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Pool, QueryKind, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.privacy.events import ExponentialEvent
 
 
 def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
@@ -85,14 +86,7 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
     if look is None or not (found is None or found in look.candidates):
         raise PlanError("The plan looks for no such set of features.", field="interactions")
     if found is None:
-        pairs = [query for query in plan.queries if query.pool == "task"]
-        # In proportion: each pair ends with the share it would have had from the start.
-        parts = allocate(look.amount, [query.event.rho for query in pairs], "closed_form", 1.0)
-        more = (
-            _query(plan, "again", query.clique, part)
-            for query, part in zip(pairs, parts, strict=True)
-        )
-        return replace(plan, queries=(*plan.queries, *more), interactions=None)
+        return replace(plan, queries=(*plan.queries, *_again(plan, look.amount)), interactions=None)
     clique = plan.schema.canonical((*found, plan.task.target))
     made = replace(
         plan,
@@ -105,6 +99,17 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
         cliques = [query.clique for query in made.queries]
         made = replace(made, forecast=forecast(plan.sizes, cliques, last=plan.task.target_names))
     return made
+
+
+def _again(plan: Plan, amount: float) -> tuple[Query, ...]:
+    """What the pairs with the target were measured with, once more, from an amount kept back."""
+    kinds = ("pair", "joint")
+    pairs = [query for query in plan.queries if query.pool == "task" and query.kind in kinds]
+    # In proportion: each pair ends with the share it would have had from the start.
+    parts = allocate(amount, [query.event.rho for query in pairs], "closed_form", 1.0)
+    return tuple(
+        _query(plan, "again", query.clique, part) for query, part in zip(pairs, parts, strict=True)
+    )
 
 
 def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
@@ -121,7 +126,8 @@ def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
 def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
     """The plan once the adaptive rounds have picked their marginals privately.
 
-    Parts of the budget of the rounds that measured nothing count as spent.
+    Parts of the budget of the rounds that measured nothing count as spent. Those of ties measure
+    the pairs with the target again.
 
     Raises:
         PlanError: when they take more than planned, or one is no candidate or picked twice.
@@ -130,18 +136,52 @@ def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
     if three is None or three.rule != "adaptive":
         raise PlanError("The plan has no adaptive marginals.", field="three_way")
     check_picks(picks, three.candidates, three.rounds)
-    part = three.amount / three.rounds
-    picked = (
-        replace(_query(plan, "adaptive", pick.clique, part * pick.parts), parts=pick.parts)
-        for pick in picks
-    )
-    every = (*plan.queries, *picked)
+    every = (*plan.queries, *(picked(plan, pick) for pick in picks))
     idle = three.rounds - sum(pick.parts for pick in picks)
-    event = plan.accountant.gaussian(part, three.delta, "part of the rounds not needed")
+    made, unused = plan.three_way_event, ()
+    if three.bar is not None:
+        made, again = _left_by_ties(plan, three, idle)
+        every += again
+    else:
+        part = three.amount / three.rounds
+        event = plan.accountant.gaussian(part, three.delta, "part of the rounds not needed")
+        unused = (event,) * idle
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     # While background pairs are to come the size is not known: the worst case stays.
     worst = plan.forecast if plan.tree is not None else size
-    return replace(plan, queries=every, three_way=None, unused=(event,) * idle, forecast=worst)
+    return replace(
+        plan,
+        queries=every,
+        three_way=None,
+        three_way_event=made,
+        unused=unused,
+        forecast=worst,
+    )
+
+
+def picked(plan: Plan, pick: Pick) -> Query:
+    """The measurement of what a round of a plan has picked."""
+    three = plan.three_way
+    assert three is not None
+    amount = three.amount / three.rounds * pick.parts
+    return replace(_query(plan, "adaptive", pick.clique, amount), parts=pick.parts)
+
+
+def _left_by_ties(
+    plan: Plan, three: ThreeWayChoice, idle: int
+) -> tuple[ExponentialEvent, tuple[Query, ...]]:
+    """The choices that were made, and the pairs again with what the other parts would have cost.
+
+    The round that found nothing made a choice and measured nothing; those after it did neither.
+    Which these are is an output of the choices, and all together cost what was planned, so they
+    are rho-zCDP with the planned rho (a privacy filter for zCDP: Feldman and Zrnic 2021).
+    """
+    if not idle:
+        return three.event, ()
+    made = replace(three.event, count=three.rounds - idle + 1)
+    # A hair less: the float sum of all parts stays below the planned amount.
+    spared = (three.event.rho - made.rho) * (1.0 - 1e-12)
+    return made, _again(plan, three.amount * idle / three.rounds + spared)
 
 
 def _chosen(

@@ -234,11 +234,13 @@ class _Choices:
         forest = forest_for(frame, known.cliques, known.s if tied else known.at_once, triples)
         rounds = 0 if forest is None else forest.rounds
         pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)
-        in_rounds = 0.0 if adaptive is None else pools["task"] * ROUNDS_SHARE
+        in_rounds = 0.0 if adaptive is None else pools["task"] * adaptive.share
         left = pools["task"] - in_rounds
         look = None
         if not known.whole:
-            look = look_for(frame, known.s, rounds=adaptive is not None, share=left)
+            look = look_for(
+                frame, known.s, rounds=adaptive is not None and not adaptive.ties, share=left
+            )
         if look is not None:
             left -= look.choice_share + look.measure_share
         # Headroom keeps the float sum of the parts below delta.

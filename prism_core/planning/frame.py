@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import WEIGHT_POWER, allocate
 from prism_core.planning.coarsening import coarse_schema, coarsening_of, widest_parts
-from prism_core.planning.numeric_queries import cost, kind_of, linear_queries, numbers, stretched
+from prism_core.planning.numeric_queries import (
+    bases,
+    cost,
+    kind_of,
+    linear_queries,
+    numbers,
+    stretched,
+)
 from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.regimes import free_features, marginal_weight
 from prism_core.planning.wishes.locks import held
@@ -134,6 +141,24 @@ class Frame:
             return self.task.three_way == "adaptive"
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
         return pgm and zcdp and not self.shared_by_hand and not self.task.further
+
+    @property
+    def may_keep_back(self) -> bool:
+        """Whether a part of what the pairs have may wait for what a private choice finds.
+
+        Not where the curator fixed the share of a marginal with Y or said what features count.
+        """
+        return (
+            self.by_rounds
+            and self.synthesis.model == "pgm"
+            and self.budget.accountant == "zcdp"
+            and not self.task.weights
+            # What is kept back would be measured beside a lock, or be missing for it once S is
+            # chosen.
+            and not self.shared_by_hand
+            # Moments say too little of a pair to tell what the pairs get wrong.
+            and not bases(self.schema, self.task)
+        )
 
     def schema_order(self, singles: tuple[Clique, ...]) -> tuple[Clique, ...]:
         """One-way marginals in the order of the schema."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core.planning.numeric_queries import bases
 from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.scores import INTERACTION_SENSITIVITY
 
@@ -127,22 +126,15 @@ def look_for(
 def may_look(frame: Frame) -> bool:
     """Whether a plan of these wishes looks: without a graph, and where rounds would be allowed.
 
-    Not where the curator named what acts together, or fixed the share of a marginal with Y.
+    Not where the curator named what acts together.
     """
     task = frame.task
     return (
         task.regime == "predictive"
         and task.joint == "auto"
-        and frame.by_rounds
-        and frame.synthesis.model == "pgm"
-        and frame.budget.accountant == "zcdp"
-        and not task.weights
+        and frame.may_keep_back
         # It would find again what the curator names.
         and not task.together
-        # What is kept back would be measured beside a lock, or be missing for it once S is chosen.
-        and not frame.shared_by_hand
-        # Moments say too little of a pair to tell what the pairs get wrong.
-        and not bases(frame.schema, task)
     )
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import PlanError, TaskError
-from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
 from prism_core.planning.frame import allocated
 from prism_core.planning.numeric_queries import linear_queries
 from prism_core.planning.pools import rounds_for
@@ -175,9 +174,8 @@ def _goes_with_pairs(frame: Frame) -> bool:
 
 def _share_of_part(frame: Frame, s: tuple[str, ...], share: float) -> float:
     """What pairs and a joint of a part of S share: rounds come after them, where any fit."""
-    if not frame.by_rounds or rounds_for(frame, s) is None:
-        return share
-    return share * (1.0 - ROUNDS_SHARE)
+    rounds = rounds_for(frame, s)
+    return share if rounds is None else share * (1.0 - rounds.share)
 
 
 def _error(frame: Frame, pairs: tuple[Clique, ...], share: float, features: Clique) -> float:

@@ -295,6 +295,7 @@ class Plan(StepPlan):
                     "share": three.choice_share,
                     "measure_share": three.measure_share,
                     "sigma": three.sigma,
+                    **({} if three.bar is None else {"bar": three.bar}),
                 }
             )
         if self.tree is not None:

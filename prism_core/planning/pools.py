@@ -34,6 +34,7 @@ from prism_core.planning.queries import (
 )
 from prism_core.planning.regimes import free_features, selection_parts
 from prism_core.planning.regression import STEPS, regression_of
+from prism_core.planning.ties import bar_of, ties_for
 from prism_core.privacy.scores import (
     MODEL_ERROR_SENSITIVITY,
     association_sensitivity,
@@ -82,7 +83,7 @@ def needs_pgm(frame: Frame) -> None:
 
 
 def rounds_for(frame: Frame, s: tuple[str, ...]) -> AdaptiveRounds | None:
-    """The adaptive rounds; None when not asked for or when the noise would outweigh them."""
+    """The adaptive rounds, or ties; None when not asked for or the noise would outweigh them."""
     if not frame.by_rounds:
         return None
     needs_pgm(frame)
@@ -95,7 +96,7 @@ def rounds_for(frame: Frame, s: tuple[str, ...]) -> AdaptiveRounds | None:
     background = len(s) < len(frame.schema.columns) - 1
     pool = frame.total * frame.pools(background=background)["task"] * ROUNDS_SHARE
     amount = pool * (1.0 - CHOICE_SHARE)
-    return adaptive_rounds(
+    found = adaptive_rounds(
         frame.schema,
         s,
         frame.task.target,
@@ -103,6 +104,7 @@ def rounds_for(frame: Frame, s: tuple[str, ...]) -> AdaptiveRounds | None:
         frame.task.max_three_way,
         lambda parts: frame.accountant.gaussian(amount / parts, 0.0, "").sigma,
     )
+    return ties_for(frame, s) if found is None else found
 
 
 def may_grow(frame: Frame) -> bool:
@@ -125,22 +127,28 @@ def star_and_rounds(
     queries, _ = frame.queries(
         cliques, frame.weights(cliques), frame.total * share, "pair", "task", 0.0
     )
-    choosing = rounds * CHOICE_SHARE
+    choosing = rounds * adaptive.choice_share
     amount = frame.total * (rounds - choosing)
+    event = frame.accountant.exponential(
+        frame.total * choosing, adaptive.parts, "choosing adaptive marginals"
+    )
+    sensitivity = MODEL_ERROR_SENSITIVITY * _heaviest(frame, adaptive.candidates.pairs.names)
+    bar = None
+    if adaptive.ties:
+        bar = bar_of(len(adaptive.candidates.pairs.names), sensitivity, event.epsilon)
     return queries, ThreeWayChoice(
         candidates=adaptive.candidates,
         rounds=adaptive.parts,
         rule="adaptive",
-        sensitivity=MODEL_ERROR_SENSITIVITY * _heaviest(frame, adaptive.candidates.pairs.names),
+        sensitivity=sensitivity,
         choice_share=choosing,
         measure_share=rounds - choosing,
         amount=amount,
         delta=0.0,
         sigma=frame.accountant.gaussian(amount / adaptive.parts, 0.0, "").sigma,
         cells=adaptive.candidates.typical,
-        event=frame.accountant.exponential(
-            frame.total * choosing, adaptive.parts, "choosing adaptive marginals"
-        ),
+        event=event,
+        bar=bar,
     )
 
 

@@ -148,6 +148,7 @@ class ThreeWayChoice:
         sigma: noise of each if all had equal cells, in counts. Of `adaptive`: of one part.
         cells: mean cells of a candidate with Y; of `adaptive` the median cells of a candidate.
         event: the choice.
+        bar: of ties: the score of finding nothing, in counts, which ends them; else None.
     """
 
     candidates: Sequence[Clique]
@@ -161,10 +162,13 @@ class ThreeWayChoice:
     sigma: float
     cells: float
     event: ExponentialEvent
+    bar: float | None = None
 
     @property
     def words(self) -> str:
         """What is chosen, in words."""
+        if self.bar is not None:
+            return "ties of two features"
         return "adaptive marginals" if self.rule == "adaptive" else "3-way marginals"
 
     @property

@@ -12,6 +12,7 @@ from prism_core.data.source import MappedRows, check_fits
 from prism_core.errors import PrivacyError
 from prism_core.planning.choices import (
     Stages,
+    picked,
     with_adaptive,
     with_forest,
     with_interaction,
@@ -386,7 +387,8 @@ class _ReleaseRun:
 
     def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
-        step = self._stage("three_way", 2 * choice.rounds)
+        again = 0 if choice.bar is None else len(self.plan.queries)
+        step = self._stage("three_way", 2 * choice.rounds + again)
         step()
         chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.combined)
         planned, model, sketches = self.plan, None, Sketches(self.plan)
@@ -397,11 +399,12 @@ class _ReleaseRun:
             else:
                 model = self._sketch(model)
             if chooser.pick(model) is not None:
-                # Always from the plan before the rounds: picks are filled in all together.
-                queries = with_adaptive(planned, chooser.picks).queries[-1:]
+                queries = [picked(planned, chooser.picks[-1])]
                 self.measurements += measure(self.table, queries, self.noise, step)
         self.plan = with_adaptive(planned, chooser.picks)
         _check_spend(self.plan)
+        again = self.plan.queries[len(planned.queries) + len(chooser.picks) :]
+        self.measurements += measure(self.table, again, self.noise, step)
 
     def _sketch(self, start: Pgm | None) -> Pgm:
         """The graphical model of what was measured so far, good enough to see what is wrong."""

@@ -191,6 +191,25 @@ def test_adaptive_rounds_that_stopped_count_as_spent(rounds, tmp_path, schema, f
     assert not verification.verify(cheat.folder).ok
 
 
+@pytest.mark.parametrize("found", [0, 1])
+def test_pairs_measured_again_with_what_ties_left_are_verified(found, tmp_path, schema, frame):
+    task = Task(target="readmitted", regime="predictive", joint="never")
+    plan = design(Brief(schema, task, Budget(epsilon=20), 300, dag=DAG, synthesis=Synthesis()))
+    assert plan.three_way.bar is not None
+    table = encode(schema, RawTable(frame))
+    made = release(plan, table, ledger=None, rng=np.random.default_rng(), noise=Stops(found))
+    kinds = [query.kind for query in made.plan.queries]
+    assert (kinds.count("adaptive"), "again" in kinds) == (found, True)
+    folder = bundle_folder.write(made, tmp_path / "out")
+    report = verification.verify(folder)
+    assert report.findings == ()
+    assert report.ok
+    cheat = Forger(folder, tmp_path / "thief", tmp_path / "own")
+    _event_gone_named(cheat, "choosing")
+    cheat.seal()
+    assert not verification.verify(cheat.folder).ok
+
+
 class Stops(SecureNoise):
     """Secure noise, and a choice that stops after so many rounds."""
 

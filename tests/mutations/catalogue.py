@@ -173,6 +173,8 @@ SQUARES = "evaluation/test_private_numeric.py"
 COMPARATORS = "comparators/test_comparators.py"
 ADAPTIVE = "synthesis/test_adaptive.py"
 CHOICE = "synthesis/test_adaptive_choice.py"
+TIES = "planning/test_ties.py"
+TIED = "synthesis/test_ties.py"
 HOLDOUT = "evaluation/test_holdout.py"
 SESSION = "evaluation/test_holdout_session.py"
 ROWS = "data/test_row_locality.py::test_one_row_changes_no_other_code"
@@ -682,6 +684,27 @@ CATALOGUE = (
         f"{ADAPTIVE}::test_the_same_is_spent_whatever_the_rounds_measure",
     ),
     _one(
+        "the look that finds no tie costs nothing",
+        "_left_by_ties",
+        "three.rounds - idle + 1",
+        "max(1, three.rounds - idle)",
+        f"{TIES}::test_what_ties_leave_measures_the_pairs_again",
+    ),
+    _one(
+        "what ties leave given back more than it was",
+        "_left_by_ties",
+        "three.event.rho - made.rho",
+        "three.event.rho",
+        f"{TIES}::test_what_ties_leave_measures_the_pairs_again",
+    ),
+    _one(
+        "rounds of ties go on after one that found nothing",
+        "AdaptiveChooser.pick",
+        "self._bar is not None",
+        "self._bar is not None and not self.picks",
+        f"{TIED}::test_the_first_nothing_ends_the_ties",
+    ),
+    _one(
         "one adaptive choice paid for all",
         "star_and_rounds",
         "frame.accountant.exponential(frame.total * choosing, adaptive.parts, 'choosing adaptive marginals')",
@@ -707,6 +730,8 @@ CATALOGUE = (
         "AdaptiveChooser.pick",
         "self.left -= width\n"
         "if index == len(cliques):\n"
+        "    if self._bar is not None:\n"
+        "        self.left = 0\n"
         "    self._before = None\n"
         "    self._width = 2 * width\n"
         "    return None",

@@ -67,7 +67,7 @@ def test_every_part_grows_with_what_makes_it_larger():
     plan = planned(SURVEY, 20_000, 1.0)
     larger = replace(plan, n=10**7)
     assert parts(larger)["rows"] > 100.0 * parts(plan)["rows"]
-    wide = planned(SURVEY * 4, 20_000, 1.0)  # of so many features rounds would only measure noise
+    wide = planned(SURVEY * 4, 20_000, 0.01)  # of so many features rounds would only measure noise
     assert wide.three_way is None
     assert parts(wide)["choices"] > parts(plan)["choices"]
     assert all(value >= 0.0 for value in parts(plan).values())

@@ -80,7 +80,7 @@ def test_no_round_where_the_noise_outweighs_the_gain():
     assert (plain.tree.rounds, none.tree.rounds) == (1, 3)
     for plan in (plan_for(epsilon=e) for e in (1.5, 2.0, 3.0, 8.0)):
         three = plan.three_way
-        if three is not None:
+        if three is not None and three.bar is None:  # ties have a score of their own
             error = three.cells * three.sigma * math.sqrt(2 / math.pi) / N
             assert error <= adaptive_rounds.FIRST_NOISE_LIMIT
             least = math.sqrt(min(adaptive_rounds.LEAST_ROUNDS, three.rounds) / three.rounds)
@@ -88,7 +88,7 @@ def test_no_round_where_the_noise_outweighs_the_gain():
 
 
 def test_where_no_round_fits_small_pairs_within_s_may_still_tie_its_features():
-    """Y has 60 levels: 3-way marginals drown, pairs of features do not."""
+    """Y has 60 levels: 3-way marginals drown, pairs of features do not; no ties of 60."""
     schema = domain(y=60, a=4, b=4, c=4, d=4)
     task = Task(target="y", regime="predictive", three_way="auto", max_joint_cells=0, k=4)
     plan = design(Brief(schema, task, Budget(epsilon=4.0), 20_000))

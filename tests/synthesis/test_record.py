@@ -21,7 +21,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.learning.graph import learned_graph
 from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
-from prism_core.planning import adaptive_rounds
+from prism_core.planning import adaptive_rounds, ties
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regression import regression_of
@@ -242,6 +242,33 @@ def test_the_adaptive_rounds_replay(seed, regime, monkeypatch):
     idle = [1.0 / one.sigma**2 for one in made.plan.unused]
     idle.append((event.count - taken) * event.epsilon**2 / 8.0)
     check_spend(made, tape, math.fsum(idle))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("regime", REGIMES)
+def test_ties_replay(seed, regime, monkeypatch):
+    """What they leave goes back to the pairs: how much follows from the choices alone."""
+    monkeypatch.setattr(adaptive_rounds, "NOISE_LIMIT", -math.inf)
+    monkeypatch.setattr(ties, "may_tie", lambda frame, features: True)
+    monkeypatch.setattr(ties, "FALSE_TIES", 2.0)  # a bar low enough for some to pass
+    monkeypatch.setattr(release, "fit_pgm", fit_pgm)
+    before, after = neighbours(seed)
+    task = Task(target="y", regime=regime, k=3, joint="never")
+    plan = design(
+        Brief(SCHEMA, task, Budget(epsilon=20.0), before.n, dag=DAG, synthesis=Synthesis(rows=20))
+    )
+    assert plan.three_way.bar is not None
+    made, tape = compare(plan, before, after)
+    picked = sum(query.kind == "adaptive" for query in made.plan.queries)
+    again = sum(query.kind == "again" for query in made.plan.queries)
+    opened = made.stages.opened.three_way
+    assert made.plan.three_way_event.count == min(opened.rounds, picked + 1)
+    assert (again > 0) == (picked < opened.rounds)
+    # Once no candidate is open, the choice that is paid for does not run.
+    chosen = [how for kind, _, how in tape.asked if kind == "choice"]
+    asked = sum(math.isclose(e, made.plan.three_way_event.epsilon) for e, *_ in chosen)
+    idle = (made.plan.three_way_event.count - asked) * made.plan.three_way_event.epsilon**2 / 8.0
+    check_spend(made, tape, idle)
 
 
 def compare(plan, before, after):

@@ -11,9 +11,11 @@ import numpy as np
 
 from prism_core.errors import PlanError
 from prism_core.planning.adaptive_rounds import GROWTH_CELLS, WATCHED, Candidates, Pick
+from prism_core.planning.ties import cost_of_tie
 from prism_core.planning.tree.junction_tree import forecast
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error, mutual_information
+from prism_core.synthesis.select.pair_noise import pair_noises, variance_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +42,9 @@ class AdaptiveChooser:
     alone, and the parts are never exceeded, so the rounds together are rho-zCDP with the planned
     rho (a privacy filter for zCDP: Feldman and Zrnic 2021).
 
+    Ties are rounds of one part each, and the first that finds nothing ends them: what is left goes
+    back to the pairs with the target.
+
     Args:
         table: the private rows; the rounds share their exact counts.
         plan: holds the candidates and the budget of the choice.
@@ -57,7 +62,9 @@ class AdaptiveChooser:
         check_noise_of_table(table, noise)
         self._table, self._plan, self._noise = table, plan, noise
         self._choice = plan.three_way
+        self._bar = plan.three_way.bar
         self._candidates = watched(plan, measured)
+        self._noises = pair_noises(measured, plan.task.target)
         self._known = [query.clique for query in plan.queries]
         self._limit = self._cells(()) + GROWTH_CELLS
         self._counts: dict[Clique, NDArray[np.int64]] = {}
@@ -71,7 +78,8 @@ class AdaptiveChooser:
 
         The score of a candidate is w times the l1 error, in counts, of the model so far, less the
         expected noise of measuring it (data-free), with w the mean of the curator's weights of its
-        two features; to find nothing is a candidate of score 0.
+        two features; to find nothing is a candidate of score 0. Ties are scored by what they are
+        worth instead (`planning.ties`), and to find none scores the plan's bar.
         Model and earlier picks are released already, so which candidates are open, and how many
         parts the round takes, does not depend on the rows otherwise. Once no candidate fits into
         the model nothing is chosen, and no part is left.
@@ -98,13 +106,15 @@ class AdaptiveChooser:
         # The scores are a function, so that rows are read within the mechanism only.
         index = private_choice(
             self._table,
-            lambda _: [*map(self._score, cliques, expected, sigmas, weights), 0.0],
+            lambda _: [*map(self._score, cliques, expected, sigmas, weights), self._bar or 0.0],
             sensitivity=MODEL_ERROR_SENSITIVITY * max(weights),
             epsilon=self._choice.event.epsilon * math.sqrt(width) * _SAFE,
             noise=self._noise,
         )
         self.left -= width
         if index == len(cliques):
+            if self._bar is not None:
+                self.left = 0
             self._before = None
             self._width = 2 * width
             return None
@@ -114,6 +124,8 @@ class AdaptiveChooser:
 
     def _next_width(self, model: Model) -> int:
         """Parts of the next round. Post-processing of noisy measurements, spends nothing."""
+        if self._bar is not None:
+            return 1
         width = self._width
         if self._before is not None:
             last = self.picks[-1]
@@ -184,8 +196,12 @@ class AdaptiveChooser:
             wanted = tuple(self._candidates)
             self._counts = dict(zip(wanted, self._table.counts(wanted), strict=True))
         counts = self._counts[clique]
-        noise = math.sqrt(2.0 / math.pi) * sigma * counts.size
-        return weight * (model_error(counts, expected) - noise)
+        if self._bar is None:
+            cost = math.sqrt(2.0 / math.pi) * sigma * counts.size
+        else:
+            told = variance_told(self._noises, self._edge(clique))
+            cost = cost_of_tie(counts.size, sigma, self._plan.n, told)
+        return weight * (model_error(counts, expected) - cost)
 
 
 def _expected(model: Model, clique: Clique) -> NDArray[np.float64] | None:

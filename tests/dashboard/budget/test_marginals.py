@@ -63,6 +63,10 @@ def test_adaptive_rounds_are_paid_from_the_task(project):
     project.structure.graph = EditedGraph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
     test = page(project)
     now(test.selectbox, "three_way").set_value("adaptive").run()
+    ties = project.plan().three_way  # too much noise for rounds, and not for near copies
+    labels = list(table(test)["marginal"])
+    assert f"up to {ties.rounds} ties of two features, once found; else the pairs again" in labels
+    now(test.text_input, "epsilon").set_value("0.1").run()
     assert project.plan().three_way is None
     assert any("No adaptive round" in warning.value for warning in test.warning)
     now(test.text_input, "epsilon").set_value("20.0").run()
@@ -118,6 +122,7 @@ def test_a_tick_locks_the_share_that_is_shown(project, monkeypatch):
 
 
 def test_a_typed_share_locks_and_the_others_share_the_rest(project, monkeypatch):
+    project.designs.plan.three_way = "none"  # nothing is looked for, with a lock or without
     before = [query.share for query in project.plan().queries]
     typed(monkeypatch, project, {"1": {"share": 60.0}}, ROWS)
     after = [query.share for query in project.plan().queries]
