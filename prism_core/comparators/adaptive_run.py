@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.data.source import BatchedRows
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.mechanisms import noisy_marginal, private_choice
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
+from prism_core.privacy.scores import model_error, model_error_sensitivity
 from prism_core.synthesis.engine.fit import fit
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import Pgm
+from prism_core.synthesis.totals import total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from prism_core.comparators.comparator_plan import ComparatorPlan, RhoFilter
     from prism_core.data.source import Rows
     from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import ExponentialEvent, GaussianEvent
     from prism_core.privacy.noise import NoiseSource
 
@@ -82,12 +85,13 @@ class AdaptiveRun:
     def measure(self, clique: Clique, event: GaussianEvent) -> None:
         """Measure one marginal.
 
-        Spends: the event; l2 sensitivity sqrt(2), see `privacy.mechanisms.noisy_marginal`.
+        Spends: the event; its l2 sensitivity is that of the counts, see
+        `privacy.mechanisms.noisy_marginal`.
         """
         # Before the noise is drawn: whatever goes wrong after it, it is spent.
         self.purse.pay(event)
         self.step(min(1.0, self.purse.spent / self.purse.total))
-        values = noisy_marginal(self.rows, clique, event.sigma, self.noise)
+        values = noisy_marginal(self.rows, clique, event.sigma, self.noise, event.sensitivity)
         self.measurements.append(Measurement(clique=clique, values=values, sigma=event.sigma))
 
     def choose(
@@ -107,7 +111,8 @@ class AdaptiveRun:
 
         Spends: one round of the event.
 
-        Proof. Under replace-one a marginal's counts move by at most 2 in l1; expected counts,
+        Proof. Under replace-one a marginal's counts move by at most 2 in l1 (of several rows a
+        person that many times as much, `Contribution.l1`); expected counts,
         penalties and weights are data-free or follow from what was released, and do not move.
         So no score moves by more than 2 w_r, nor by more than 2 max w (`weighted_sensitivity`).
 
@@ -128,7 +133,7 @@ class AdaptiveRun:
         index = private_choice(
             self.rows,
             lambda rows: scores(rows, candidates, expected, weights or {}, penalties or {}),
-            sensitivity=weighted_sensitivity(candidates, weights or {}),
+            sensitivity=weighted_sensitivity(candidates, weights or {}, self.rows.contribution),
             epsilon=event.epsilon,
             noise=self.noise,
             allowed=lambda index: allowed(candidates[index]),
@@ -142,14 +147,15 @@ class AdaptiveRun:
             anew: whether to start from the uniform model, or from where the fit before ended.
         """
         start = None if anew or self.model is None else self.model.potentials
+        total = total_of(self.rows.contribution, self.plan.n, self.measurements)
         made = fit(
             self.sizes,
-            self.plan.n,
+            total,
             self.measurements,
             start=start,
             iterations=STEPS_ANEW if start is None else STEPS_ON,
         )
-        self.model = Pgm.of(self.sizes, self.plan.n, made)
+        self.model = Pgm.of(self.sizes, total, made)
         return self.model
 
 
@@ -168,6 +174,12 @@ def scores(
     ]
 
 
-def weighted_sensitivity(candidates: Iterable[Clique], weights: Mapping[Clique, float]) -> float:
+def weighted_sensitivity(
+    candidates: Iterable[Clique],
+    weights: Mapping[Clique, float],
+    contribution: Contribution = ONE_ROW,
+) -> float:
     """Sensitivity of `scores` under replace-one: 2 max w; the proof stands in `Run.choose`."""
-    return MODEL_ERROR_SENSITIVITY * max(weights.get(clique, 1.0) for clique in candidates)
+    return model_error_sensitivity(contribution) * max(
+        weights.get(clique, 1.0) for clique in candidates
+    )

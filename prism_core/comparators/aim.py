@@ -56,7 +56,7 @@ def aim(run: AdaptiveRun) -> None:
         if last:
             left *= 1.0 - 1e-12  # so that the two parts fit, to the last digit
             measuring, choosing = MEASURING * left, (1.0 - MEASURING) * left
-        event = gaussian(measuring)
+        event = gaussian(measuring, contribution=plan.schema.contribution)
         clique, before = _choose(run, model, choosing, event.sigma)
         run.measure(clique, replace(event, label=" × ".join(clique)))
         if last:

@@ -21,6 +21,7 @@ from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.step_plan import ZcdpPlan, check_counts, check_people, delta_in_force
 from prism_core.privacy.accountants.accountant import HEADROOM, Spent, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.learning_charge import amount_left
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from prism_core.comparators.methods import Comparator, MethodName
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
     from prism_core.privacy.learning_charge import LearningCharge
 
@@ -77,9 +79,9 @@ class RhoFilter:
         self.events.append(event)
 
 
-def gaussian(rho: float, label: str = "") -> GaussianEvent:
-    """The event that measures a marginal for at most rho, l2 sensitivity sqrt(2)."""
-    return accountant("zcdp").gaussian(rho, 0.0, label)
+def gaussian(rho: float, label: str = "", contribution: Contribution = ONE_ROW) -> GaussianEvent:
+    """The event that measures a marginal for at most rho, l2 sensitivity sqrt(2) for one row."""
+    return accountant("zcdp", contribution).gaussian(rho, 0.0, label)
 
 
 def exponential(rho: float, count: int, label: str = "") -> ExponentialEvent:
@@ -258,14 +260,16 @@ class ComparatorPlan(ZcdpPlan):
         if self.method == "mst" and self.joins:
             part = self.parts / 3.0
             found.append(exponential(part, self.joins, "choice of pairs"))
-            pair = gaussian(part / self.joins, "a pair, chosen at run time")
+            label = "a pair, chosen at run time"
+            pair = gaussian(part / self.joins, label, self.schema.contribution)
             found += [pair] * self.joins
         return tuple(found)
 
     @property
     def first(self) -> tuple[GaussianEvent, ...]:
         """Every column by itself."""
-        return tuple(gaussian(self.one_way, name) for name in self.schema.names)
+        given = self.schema.contribution
+        return tuple(gaussian(self.one_way, name, given) for name in self.schema.names)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no fact about the rows but their number."""
@@ -285,8 +289,9 @@ class ComparatorPlan(ZcdpPlan):
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the curator; they follow from the plan alone."""
         found = self.about_budget
+        mass = self.schema.contribution.totals(self.n)[0]
         errors = [
-            expected_relative_error(self.schema.size(name), event.sigma, self.n)
+            expected_relative_error(self.schema.size(name), event.sigma, mass)
             for name, event in zip(self.schema.names, self.first, strict=True)
         ]
         mean = math.fsum(errors) / len(errors)

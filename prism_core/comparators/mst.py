@@ -42,5 +42,6 @@ def mst(run: AdaptiveRun) -> None:
         # The event is of all draws together, and is paid for with the first.
         chosen.append(run.choose(pairs, expected, choice, paid=place > 0))
         joined.union(*chosen[-1])
+    part = plan.parts / 3.0 / plan.joins
     for pair in chosen:
-        run.measure(pair, gaussian(plan.parts / 3.0 / plan.joins, " × ".join(pair)))
+        run.measure(pair, gaussian(part, " × ".join(pair), plan.schema.contribution))

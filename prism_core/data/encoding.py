@@ -26,6 +26,7 @@ from prism_core.data.schema.special_values import day_of
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
+from prism_core.privacy.contribution import ONE_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
+    from prism_core.privacy.contribution import Contribution
 
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
@@ -55,12 +57,18 @@ class EncodedTable:
             tables may be measured with known noise.
         fine: the same rows on the fine grid (`schema.fine_grid`), of the same shape; None where
             no more than the declared codes is known.
+        person: whose row it is where people have several, shape (n,): equal numbers for equal
+            people, from 0 on and with nobody left out. None where each row is somebody else's.
+
+    Raises:
+        TableError: for codes outside the domain, or more rows of a person than the schema allows.
     """
 
     schema: Schema
     codes: NDArray[np.int32] = field(repr=False)
     public: bool = False
     fine: NDArray[np.unsignedinteger] | None = field(default=None, repr=False)
+    person: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Column-major: counting reads a column at a time.
@@ -74,11 +82,39 @@ class EncodedTable:
         object.__setattr__(self, "codes", codes)
         if self.fine is not None and self.fine.shape != codes.shape:
             raise TableError("fine codes must have the shape of the codes.")
+        if self.person is not None:
+            self._check_person(self.person)
+
+    def _check_person(self, person: NDArray[np.int64]) -> None:
+        kept = np.bincount(person) if person.shape == (self.n,) else np.zeros(1)
+        # Here, so that no table can be measured that sensitivities do not hold for.
+        if self.n and not (kept.min() >= 1 and kept.max() <= self.schema.max_rows):
+            raise TableError(
+                "Every person must have at least one row, and at most max_rows.", field="max_rows"
+            )
 
     @property
     def n(self) -> int:
-        """Number of rows; a public fact."""
+        """Number of rows; a public fact only where each is somebody else's."""
         return self.codes.shape[0]
+
+    @property
+    def people(self) -> int:
+        """Number of persons; a public fact."""
+        if self.person is None or not self.n:
+            return self.n
+        return int(self.person.max()) + 1
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts."""
+        return ONE_ROW if self.person is None else self.schema.contribution
+
+    @property
+    def mass(self) -> int:
+        """What the counts of a marginal add up to; as private as the rows where these are."""
+        shared = self.contribution.shared
+        return self.contribution.most * self.people if shared else self.n
 
     def column(self, name: str) -> NDArray[np.int32]:
         """The codes of one column, shape (n,)."""
@@ -97,9 +133,18 @@ class EncodedTable:
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over the rows; see `data.source.Rows`.
 
-        Spends nothing by itself: the counts are as private as the rows.
+        Rows that share a weight of one for each person are counted by how many share it, in
+        whole numbers. Spends nothing by itself: the counts are as private as the rows.
         """
-        return count_chunks(self.schema, cliques, self.batches, self.n)
+        if self.person is None or not self.contribution.shared:
+            return count_chunks(self.schema, cliques, self.batches, self.n)
+        kept = np.bincount(self.person)[self.person]
+        found = [np.zeros(self.schema.shape(clique), dtype=np.int64) for clique in cliques]
+        for many in range(1, self.schema.max_rows + 1):
+            some = replace(self, codes=self.codes[kept == many], fine=None, person=None)
+            for total, counts in zip(found, some.counts(cliques), strict=True):
+                total += self.contribution.weight(many) * counts
+        return found
 
     def batches(self, names: Sequence[str]) -> list[tuple[dict[str, NDArray[np.int32]], int]]:
         """All rows at once, as they are in memory; see `data.source.Rows`. Spends nothing."""
@@ -108,7 +153,10 @@ class EncodedTable:
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""
         fine = None if self.fine is None else self.fine[positions]
-        return replace(self, codes=self.codes[positions], fine=fine)
+        person = self.person
+        if person is not None:
+            person = np.unique(person[positions], return_inverse=True)[1].reshape(-1)
+        return replace(self, codes=self.codes[positions], fine=fine, person=person)
 
     def on_fine_grid(self) -> EncodedTable:
         """The rows in the schema of the fine grid; see `data.source.Rows`. Spends nothing.
@@ -121,17 +169,27 @@ class EncodedTable:
             columns = enumerate(self.schema.columns)
             codes = np.stack([middle_codes(c)[self.codes[:, i]] for i, c in columns], axis=1)
         return EncodedTable(
-            schema=fine_schema(self.schema), codes=codes.astype(np.int32), public=self.public
+            schema=fine_schema(self.schema),
+            codes=codes.astype(np.int32),
+            public=self.public,
+            person=self.person,
         )
 
 
-def from_fine(schema: Schema, codes: NDArray[np.integer], *, public: bool) -> EncodedTable:
+def from_fine(
+    schema: Schema,
+    codes: NDArray[np.integer],
+    *,
+    public: bool,
+    person: NDArray[np.int64] | None = None,
+) -> EncodedTable:
     """The table of rows that are given on the fine grid. Spends nothing: it is as private.
 
     Args:
         schema: the declared domain.
         codes: on its fine grid, shape (n, columns).
         public: whether the rows are public.
+        person: whose each row is, where people have several.
     """
     columns = schema.columns
     declared = np.empty(codes.shape, dtype=np.int32, order="F")
@@ -141,7 +199,7 @@ def from_fine(schema: Schema, codes: NDArray[np.integer], *, public: bool) -> En
     largest = max(fine_column(column).size for column in columns)
     fine = np.asfortranarray(codes, dtype=np.uint8 if largest <= 256 else np.uint16)
     fine.setflags(write=False)
-    return EncodedTable(schema=schema, codes=declared, public=public, fine=fine)
+    return EncodedTable(schema=schema, codes=declared, public=public, fine=fine, person=person)
 
 
 def encode(
@@ -149,41 +207,46 @@ def encode(
 ) -> EncodedTable:
     """Encode a table in its declared domain.
 
-    With a person-ID column one uniformly chosen row per person is kept first. Spends nothing:
-    the codes are as private as the rows.
+    With a person-ID column up to `max_rows` uniformly chosen rows per person are kept first.
+    Spends nothing: the codes are as private as the rows.
 
     Args:
         schema: the declared domain.
         raw: the rows as text.
         public: whether the rows are public.
-        rng: chooses the row per person; needed only with a person-ID column.
+        rng: chooses the rows per person; needed only with a person-ID column.
 
     Raises:
         TableError: when a declared column is not in the header (a fact of the file's header,
             not of its rows).
     """
     check_columns(schema.header, raw.header, raw.name)
+    person = None
     if schema.person_id is not None:
-        raw = one_row_per_person(raw, schema.person_id, rng)
+        raw = rows_per_person(raw, schema.person_id, rng, schema.max_rows)
+        if not schema.contribution.single:
+            person = pd.factorize(raw.column(schema.person_id))[0].astype(np.int64)
     codes = np.empty((raw.rows, len(schema.columns)), dtype=np.uint16, order="F")
     for position, column in enumerate(schema.columns):
         codes[:, position] = encode_column(fine_column(column), raw.column(column.name))
-    return from_fine(schema, codes, public=public)
+    return from_fine(schema, codes, public=public, person=person)
 
 
-def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator | None) -> RawTable:
-    """Keep one uniformly chosen row per distinct ID, in random order.
+def rows_per_person(
+    raw: RawTable, person_id: str, rng: np.random.Generator | None, most: int = 1
+) -> RawTable:
+    """Keep up to `most` uniformly chosen rows per distinct ID, in random order.
 
-    The IDs are compared as they stand; an empty ID is an ID like any other, so that no row
-    can change how many people there are except by its own ID. Spends nothing: the rows that
-    are kept are still private.
+    Which rows of a person are kept does not depend on those of others. The IDs are compared as
+    they stand; an empty ID is an ID like any other, so that no row can change how many people there
+    are except by its own ID. Spends nothing: the rows that are kept are still private.
     """
     if rng is None:
         raise TableError("A person-ID column needs a source of randomness (rng).", field="rng")
-    # Shuffled first: the first row of an ID is then a uniformly chosen one.
+    # Shuffled first: the first rows of an ID are then uniformly chosen ones.
     shuffled = raw.frame.iloc[rng.permutation(raw.rows)]
-    kept = shuffled.drop_duplicates(subset=[person_id], keep="first").reset_index(drop=True)
-    return replace(raw, frame=kept)
+    kept = shuffled[shuffled.groupby(person_id, sort=False, dropna=False).cumcount() < most]
+    return replace(raw, frame=kept.reset_index(drop=True))
 
 
 def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
@@ -321,23 +384,27 @@ def beyond(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
 def set_aside(
     table: EncodedTable, rows: int, rng: np.random.Generator
 ) -> tuple[EncodedTable, EncodedTable]:
-    """Training and holdout rows: a fresh random permutation cut at a fixed size.
+    """Training and holdout rows: a fresh random permutation of the people cut at a fixed size.
 
-    The cut depends on no value (never stratified), so sensitivities hold for the training part
-    with its own public n. Spends nothing: both parts are as private as the table.
+    All rows of a person are in one part. The cut depends on no value (never stratified), so
+    sensitivities hold for the training part with its own public number of people. Spends nothing:
+    both parts are as private as the table.
 
     Args:
         table: all rows.
-        rows: size of the holdout.
+        rows: size of the holdout: people.
         rng: draws the permutation; must not be predictable for private rows.
 
     Raises:
         TableError: when not both parts get a row.
     """
-    if not 0 < rows < table.n:
+    if not 0 < rows < table.people:
         raise TableError(
             "The holdout must have at least one row and leave at least one for training.",
             field="holdout",
         )
-    order = rng.permutation(table.n)
-    return table.take(order[rows:]), table.take(order[:rows])
+    order = rng.permutation(table.people)
+    if table.person is None:
+        return table.take(order[rows:]), table.take(order[:rows])
+    aside = np.isin(table.person, order[:rows])
+    return table.take(np.flatnonzero(~aside)), table.take(np.flatnonzero(aside))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.privacy.contribution import Contribution
 
 BasisKind: TypeAlias = Literal["levels", "moments", "thresholds", "value"]
 LinearKind: TypeAlias = Literal["moments", "thresholds", "product"]
@@ -188,15 +189,44 @@ class LinearQuery:
             largest = max(largest, 2 * int((columns**2).sum(axis=0).max()))
         if largest <= 0:
             raise PlanError("This query is the same whatever the rows hold.", field="bases")
-        root = math.isqrt(largest)
-        if root * root == largest:
-            return float(root)
-        return math.nextafter(math.sqrt(largest), math.inf)
+        return _root(largest)
+
+    def moved(self, contribution: Contribution) -> float:
+        """`sensitivity` for people who add so much.
+
+        Rows that share one weight of M units move the answer by at most M times as much: they add
+        a mean of columns of Q, M times, and the distance of two means is largest for two columns.
+
+        Of 1 to m rows that count one each, a person adds j x with x a mean of columns of Q. The
+        distance |j x - j' x'| is convex in x, in x' and in each number of rows, so it is largest
+        for two columns a and b, and for 1 or m rows: m |Q e_a - Q e_b|, or |m Q e_a - Q e_b|, which
+        is the larger one where columns are alike. For different levels y the two are orthogonal,
+        so m rows each are the worst: 2 m^2 |q|^2 at most. In integers; the root is rounded up.
+        """
+        if contribution.single:
+            return self.sensitivity
+        if contribution.shared:
+            return math.nextafter(contribution.most * self.sensitivity, math.inf)
+        columns = np.ones((1, 1), dtype=np.int64)
+        for basis in self.bases:
+            if basis.kind != "levels":
+                columns = np.kron(columns, basis.matrix)
+        most = contribution.most
+        largest = max(most**2 * _widest(columns), _widest(columns, most))
+        if any(basis.kind == "levels" and basis.size > 1 for basis in self.bases):
+            largest = max(largest, 2 * most**2 * int((columns**2).sum(axis=0).max()))
+        return _root(largest)
 
     @property
     def unit(self) -> float:
         """Sensitivity beside that of counts, sqrt(2), with rows in units of 1, not of 1 / grid."""
         return self.sensitivity / self.grid / math.sqrt(2.0)
+
+    def unit_of(self, contribution: Contribution) -> float:
+        """`unit` for people who add so much."""
+        if contribution.single:
+            return self.unit
+        return self.moved(contribution) / self.grid / contribution.l2
 
     def spec(self) -> list[str]:
         """What beside the schema and the clique names it: a text for each column."""
@@ -206,9 +236,15 @@ class LinearQuery:
         ]
 
 
-def _widest(columns: NDArray[np.int64]) -> int:
-    """The largest squared distance between two columns."""
-    if columns.shape[0] == 1:
+def _root(square: int) -> float:
+    """The root of a whole number, rounded up."""
+    root = math.isqrt(square)
+    return float(root) if root * root == square else math.nextafter(math.sqrt(square), math.inf)
+
+
+def _widest(columns: NDArray[np.int64], times: int = 1) -> int:
+    """The largest squared distance between two columns, the first of them `times` as long."""
+    if columns.shape[0] == 1 and times == 1:
         return int(columns.max() - columns.min()) ** 2
     # Equal columns are as far from all others, so each is looked at once.
     unique = np.unique(columns, axis=1)
@@ -217,7 +253,8 @@ def _widest(columns: NDArray[np.int64]) -> int:
     # In blocks: all pairs at once would take memory with the square of the columns.
     for start in range(0, unique.shape[1], _BLOCK):
         some = unique[:, start : start + _BLOCK]
-        apart = norms[start : start + _BLOCK, None] + norms - 2 * (some.T @ unique)
+        own = times**2 * norms[start : start + _BLOCK, None]
+        apart = own + norms - 2 * times * (some.T @ unique)
         best = max(best, int(apart.max()))
     return best
 

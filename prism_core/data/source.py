@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.privacy.contribution import Contribution
 
 
 class Rows(PrivateRows, Protocol):
@@ -41,24 +42,25 @@ class Rows(PrivateRows, Protocol):
 def check_fits(table: Rows, schema: Schema, n: int) -> None:
     """Refuse a table that a plan was not made for. Spends nothing: no row is read.
 
-    Only the schema it is encoded in and the number of rows, both public, are compared.
+    Only the schema it is encoded in and the number of people, both public, are compared.
 
     Raises:
-        PlanError: when it is encoded in another schema, or has another number of rows.
+        PlanError: when it is encoded in another schema, or has another number of people, or does
+            not know whose its rows are where people have several.
     """
-    if table.schema != schema:
+    if table.schema != schema or table.contribution != schema.contribution:
         raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
-    if table.n != n:
+    if table.people != n:
         raise PlanError(
-            f"The plan is for {n:,} training rows and the table does not have that many. "
-            "Design the plan for this table.",
+            f"The plan is for {n:,} training {'rows' if schema.contribution.single else 'persons'} "
+            "and the table does not have that many. Design the plan for this table.",
             field="n",
         )
 
 
 @dataclass
 class RowsView:
-    """What counts the rows of another table in its own way: the same schema, the same n.
+    """What counts the rows of another table in its own way: the same schema, the same people.
 
     Attributes:
         rows: the table.
@@ -77,9 +79,14 @@ class RowsView:
         return self.rows.public
 
     @property
-    def n(self) -> int:
-        """Number of rows; a public fact."""
-        return self.rows.n
+    def people(self) -> int:
+        """Number of persons; a public fact."""
+        return self.rows.people
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts."""
+        return self.rows.contribution
 
     def on_fine_grid(self) -> Rows:
         """See `Rows.on_fine_grid`."""

@@ -115,7 +115,7 @@ def _look_lines(plan: Plan, look: InteractionChoice) -> list[PlanLine]:
         cells=largest,
         share=look.measure_share,
         sigma=look.sigma,
-        relative_error=expected_relative_error(largest, look.sigma, plan.n),
+        relative_error=expected_relative_error(largest, look.sigma, plan.mass),
     )
     return [look_line(look), measuring]
 
@@ -158,7 +158,7 @@ def _later(
         cells=round(choice.cells),
         share=choice.measure_share,
         sigma=choice.sigma,
-        relative_error=expected_relative_error(choice.cells, choice.sigma, plan.n),
+        relative_error=expected_relative_error(choice.cells, choice.sigma, plan.mass),
         times=choice.rounds,
     )
     return [choosing, measuring]
@@ -360,8 +360,8 @@ def _amount(plan: Plan, event: GaussianEvent) -> float:
 
 def _noise(plan: Plan, entry: _Entry, event: GaussianEvent, share: float) -> Noise:
     sigma = event.sigma * entry.unit
-    error = expected_relative_error(entry.cells, sigma, plan.n)
-    return Noise(share=share, sigma=sigma, l1=error * plan.n, relative_error=error)
+    error = expected_relative_error(entry.cells, sigma, plan.mass)
+    return Noise(share=share, sigma=sigma, l1=error * plan.mass, relative_error=error)
 
 
 def _of_counts(event: GaussianEvent) -> GaussianEvent:

@@ -215,7 +215,7 @@ def _query(plan: Plan, kind: QueryKind, clique: Clique, amount: float, delta: fl
         weight=1.0,
         share=amount / plan.total,
         event=event,
-        relative_error=expected_relative_error(cells, event.sigma, plan.n),
+        relative_error=expected_relative_error(cells, event.sigma, plan.mass),
     )
 
 

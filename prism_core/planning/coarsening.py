@@ -148,7 +148,7 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
         amount = frame.total * SHARE / len(names)
         sigma = frame.accountant.gaussian(amount, 0.0, "").sigma
         errors = {
-            name: expected_relative_error(1.0, sigma, frame.n)
+            name: expected_relative_error(1.0, sigma, frame.mass)
             * target
             * math.sqrt(min(MOST_PARTS, (fine := fine_column(schema[name]).level_count)) * fine)
             for name in names
@@ -205,7 +205,7 @@ def _fine_query(frame: Frame, name: str, share: float) -> Query:
         weight=1.0,
         share=share,
         event=event,
-        relative_error=expected_relative_error(cells, event.sigma, frame.n),
+        relative_error=expected_relative_error(cells, event.sigma, frame.mass),
     )
 
 

@@ -447,7 +447,7 @@ def calibrated(plan: Plan) -> Plan:
         replace(
             query,
             event=(event := replace(query.event, sigma=query.event.sigma * factor)),
-            relative_error=expected_relative_error(query.cells, event.sigma, plan.n),
+            relative_error=expected_relative_error(query.cells, event.sigma, plan.mass),
         )
         for query in plan.queries
     )

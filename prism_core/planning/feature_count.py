@@ -44,7 +44,7 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
         schema: the declared public domain.
         task: as wished.
         budget: epsilon and how it is shared out.
-        n: number of training rows; public.
+        n: number of training persons; public.
         delta: in force.
     """
     if task.regime == "predictive" and task.k is None:
@@ -62,12 +62,13 @@ def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float
         pairs = [pair for name in task.target_names for pair in task_pairs(schema, features, name)]
     except PlanError:  # a pair too large for memory; a smaller choice may still leave it out
         return math.inf
-    rule = accountant(budget.accountant)
+    rule = accountant(budget.accountant, schema.contribution)
     cells = [schema.cells(pair) for pair in pairs]
     amounts = allocate(rule.amount(budget.epsilon, delta), cells, "closed_form", rule.exponent)
+    mass = schema.contribution.totals(n)[0]
     # The same hair of headroom as in `design`: parts must not add up to more than delta.
     each = delta * (1.0 - 1e-12) / len(pairs)
     return math.fsum(
-        expected_relative_error(size, rule.gaussian(amount, each, "").sigma, n)
+        expected_relative_error(size, rule.gaussian(amount, each, "").sigma, mass)
         for size, amount in zip(cells, amounts, strict=True)
     )

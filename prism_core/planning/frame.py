@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prism_core.planning.regimes import Aim
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
+    from prism_core.privacy.contribution import Contribution
     from prism_core.structure.dag import Dag
 
 _REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private regression
@@ -84,8 +85,18 @@ class Frame:
 
     @property
     def n(self) -> int:
-        """Training rows; public."""
+        """Training persons; public."""
         return self.brief.n
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts."""
+        return self.brief.schema.contribution
+
+    @property
+    def mass(self) -> int:
+        """What the counts of a marginal add up to at least; public."""
+        return self.contribution.totals(self.n)[0]
 
     @property
     def dag(self) -> Dag | None:
@@ -95,7 +106,7 @@ class Frame:
     @property
     def accountant(self) -> Accountant:
         """How losses add up."""
-        return accountant(self.budget.accountant)
+        return accountant(self.budget.accountant, self.contribution)
 
     @cached_property
     def total(self) -> float:
@@ -203,7 +214,11 @@ class Frame:
             numbers(self.schema, clique, query)
             for clique, query in zip(cliques, linear, strict=True)
         ]
-        costs = list(map(cost, self.in_force(cliques, weights, pool), cells, linear))
+        in_force = self.in_force(cliques, weights, pool)
+        costs = [
+            cost(weight, size, query, self.contribution)
+            for weight, size, query in zip(in_force, cells, linear, strict=True)
+        ]
         shares = held(self.budget.locks, cliques)
         locked = {place: share * self.total for place, share in shares.items()}
         parts = allocated(amount, [*costs, *later], self.budget, locked)
@@ -214,9 +229,9 @@ class Frame:
             query = linear[place]
             # Weight 1: the error is the marginal's own. The query's sensitivity is in it, so
             # sigma is still that of counts.
-            error = cost(1.0, size, query)
-            error = expected_relative_error(error, event.sigma, self.n)
-            event = stretched(event, query)
+            error = cost(1.0, size, query, self.contribution)
+            error = expected_relative_error(error, event.sigma, self.mass)
+            event = stretched(event, query, self.contribution)
             queries.append(
                 Query(
                     clique=clique,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.planning.queries import expected_relative_error
-from prism_core.privacy.scores import INTERACTION_SENSITIVITY
+from prism_core.privacy.scores import interaction_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def look_for(
     )
     return InteractionChoice(
         candidates=candidates,
-        sensitivity=INTERACTION_SENSITIVITY,
+        sensitivity=interaction_sensitivity(frame.contribution),
         bar=_bar(frame, candidates, event.epsilon),
         choice_share=LOOK_SHARE,
         measure_share=kept,
@@ -140,7 +140,7 @@ def may_look(frame: Frame) -> bool:
 
 def most_cells(frame: Frame, sigma: float) -> int:
     """Cells of the largest set with Y whose noise is tolerable."""
-    cells = SET_LIMIT / expected_relative_error(1.0, sigma, frame.n)
+    cells = SET_LIMIT / expected_relative_error(1.0, sigma, frame.mass)
     return min(frame.task.max_joint_cells, math.floor(cells))
 
 
@@ -193,13 +193,20 @@ def _bar(frame: Frame, candidates: Sequence[Clique], epsilon: float) -> float:
 
     Where the pairs get nothing wrong, the sum of a class and a product over n rows has a standard
     deviation of at most sqrt(n) / 2, and of K of them the largest is at most sqrt(n ln(K) / 2) on
-    average. The mechanism then takes one of M such sets in place of nothing with probability at
+    average. Of a person's rows, that may all be alike, it is that of one row times what they add at
+    most. The mechanism then takes one of M such sets in place of nothing with probability at
     most M exp(-epsilon d / (2 sensitivity)), where nothing is d above them.
     """
     schema = frame.schema
     sums = schema.size(frame.task.target) * sum(
         math.prod(len(contrasts(schema[name])) for name in names) for names in candidates
     )
-    luck = math.sqrt(frame.n * math.log(max(2, sums)) / 2.0)
-    draw = 2.0 * INTERACTION_SENSITIVITY / epsilon * math.log(len(candidates) / FALSE_FINDS)
+    most = frame.contribution.most
+    luck = most * math.sqrt(frame.n * math.log(max(2, sums)) / 2.0)
+    draw = (
+        2.0
+        * interaction_sensitivity(frame.contribution)
+        / epsilon
+        * math.log(len(candidates) / FALSE_FINDS)
+    )
     return luck + draw

@@ -101,7 +101,7 @@ def joint_of(
     sigma, apart = _noise(frame, pairs, share)
     # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
     if cells <= frame.task.max_joint_cells and cells * sigma < apart:
-        error = expected_relative_error(cells, sigma, frame.n)
+        error = expected_relative_error(cells, sigma, frame.mass)
         return Joint(causes=s, features=s, cells=cells, error=error, alone=True)
     return _beside(frame, s, pairs, share) if final and _goes_with_pairs(frame) else None
 
@@ -187,7 +187,7 @@ def _error(frame: Frame, pairs: tuple[Clique, ...], share: float, features: Cliq
     costs = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     part = allocated(frame.total * share, costs, frame.budget)[-1]
     sigma = frame.accountant.gaussian(part, frame.delta / len(cliques), "").sigma
-    return expected_relative_error(sizes[-1], sigma, frame.n)
+    return expected_relative_error(sizes[-1], sigma, frame.mass)
 
 
 def _beside(

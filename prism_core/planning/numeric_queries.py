@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.data.linear_queries import linear_query, query_with_bases
 from prism_core.errors import BudgetError
 from prism_core.planning.tree.junction_tree import forecast
+from prism_core.privacy.contribution import ONE_ROW
+from prism_core.privacy.events import rescaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from prism_core.planning.queries import Pool, QueryKind
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, NumericRule, Task
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import GaussianEvent
 
 
@@ -163,7 +165,9 @@ def numbers(schema: Schema, clique: Clique, linear: LinearQuery | None) -> int:
     return schema.cells(clique) if linear is None else linear.rows
 
 
-def cost(weight: float, cells: int, linear: LinearQuery | None) -> float:
+def cost(
+    weight: float, cells: int, linear: LinearQuery | None, contribution: Contribution = ONE_ROW
+) -> float:
     """A measurement's coefficient a_t in the sum of a_t sigma_t that the allocation minimises.
 
     For rho_t the noise of counts is sigma_t = 1 / sqrt(rho_t), as their sensitivity is sqrt(2);
@@ -175,27 +179,17 @@ def cost(weight: float, cells: int, linear: LinearQuery | None) -> float:
     which is w_t times cells for counts, and by Lagrange rho_t is proportional to a_t^(2/3) as
     before. A row of moments counts like a cell: each is a sum over rows of a phi of at most 1.
     """
-    return weight * cells * (1.0 if linear is None else linear.unit)
+    return weight * cells * (1.0 if linear is None else linear.unit_of(contribution))
 
 
-def stretched(event: GaussianEvent, linear: LinearQuery | None) -> GaussianEvent:
+def stretched(
+    event: GaussianEvent, linear: LinearQuery | None, contribution: Contribution
+) -> GaussianEvent:
     """The event of a query that costs what this event of counts costs; in units of 1 / grid."""
     if linear is None:
         return event
     label = f"{event.label}, {linear.kind}, in units of one part in {linear.grid}"
-    return rescaled(event, linear.sensitivity, label)
-
-
-def rescaled(event: GaussianEvent, sensitivity: float, label: str) -> GaussianEvent:
-    """An event of another sensitivity that costs what this one costs: rho stays, rounded down.
-
-    Both scales are multiplied by the same, and sigma is rounded up until rho is not larger.
-    """
-    sigma = event.sigma / event.sensitivity * sensitivity
-    found = replace(event, sigma=sigma, sensitivity=sensitivity, label=label)
-    while found.rho > event.rho:
-        found = replace(found, sigma=math.nextafter(found.sigma, math.inf))
-    return found
+    return rescaled(event, linear.moved(contribution), label)
 
 
 def kind_of(kind: QueryKind, clique: Clique, linear: LinearQuery | None) -> QueryKind:

@@ -17,6 +17,7 @@ from prism_core.privacy.accountants.accountant import CHARGEABLE, Accountant, Sp
 from prism_core.privacy.events import ExponentialEvent, event_dict
 from prism_core.privacy.learning_charge import LearningCharge, amount_left, combined_charge
 from prism_core.privacy.ledger.charging import Price
+from prism_core.privacy.scores import model_error_sensitivity
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from prism_core.planning.queries import Query, SelectionChoice, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique, Forecast
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import Event, GaussianEvent
     from prism_core.structure.dag import Dag
 
@@ -133,11 +135,25 @@ class Plan(StepPlan):
     @property
     def accountant(self) -> Accountant:
         """The accountant in force."""
-        return accountant(self.budget.accountant)
+        return accountant(self.budget.accountant, self.contribution)
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts."""
+        return self.schema.contribution
+
+    @property
+    def mass(self) -> int:
+        """What the counts of a marginal add up to at least; public.
+
+        Errors over it are errors over the table or more. With several rows a person and each
+        counting one it is the number of persons: how many rows they have is private.
+        """
+        return self.contribution.totals(self.n)[0]
 
     @property
     def rows(self) -> int:
-        """Synthetic rows to be made."""
+        """Synthetic rows to be made; as many as persons where nothing is wished."""
         # `or` is safe: 0 rows are refused where the wish is made.
         return self.synthesis.rows or self.n
 
@@ -305,9 +321,7 @@ class Plan(StepPlan):
                     "rounds": self.tree.rounds,
                     "candidates": len(self.tree.candidates),
                     "epsilon_per_round": self.tree.event.epsilon,
-                    # Of the model error: one row replaced takes 1 off one count and adds 1 to
-                    # another.
-                    "sensitivity": 2.0,
+                    "sensitivity": model_error_sensitivity(self.contribution),
                     "share": self.tree.choice_share,
                     "measure_share": self.tree.measure_share,
                     "sigma": self.tree.sigma,

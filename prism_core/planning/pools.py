@@ -25,7 +25,6 @@ from prism_core.planning.candidates import (
     forest_candidates,
     three_way_candidates,
 )
-from prism_core.planning.numeric_queries import rescaled
 from prism_core.planning.queries import (
     SelectionChoice,
     ThreeWayChoice,
@@ -35,10 +34,11 @@ from prism_core.planning.queries import (
 from prism_core.planning.regimes import free_features, selection_parts
 from prism_core.planning.regression import STEPS, regression_of
 from prism_core.planning.ties import bar_of, ties_for
+from prism_core.privacy.events import rescaled
 from prism_core.privacy.scores import (
-    MODEL_ERROR_SENSITIVITY,
     association_sensitivity,
     conditional_information_sensitivity,
+    model_error_sensitivity,
     mutual_information_sensitivity,
 )
 
@@ -100,7 +100,7 @@ def rounds_for(frame: Frame, s: tuple[str, ...]) -> AdaptiveRounds | None:
         frame.schema,
         s,
         frame.task.target,
-        frame.n,
+        frame.mass,
         frame.task.max_three_way,
         lambda parts: frame.accountant.gaussian(amount / parts, 0.0, "").sigma,
     )
@@ -132,7 +132,7 @@ def star_and_rounds(
     event = frame.accountant.exponential(
         frame.total * choosing, adaptive.parts, "choosing adaptive marginals"
     )
-    sensitivity = MODEL_ERROR_SENSITIVITY * _heaviest(frame, adaptive.candidates.pairs.names)
+    sensitivity = model_error_sensitivity(frame.contribution) * _heaviest(frame, adaptive.candidates.pairs.names)
     bar = None
     if adaptive.ties:
         bar = bar_of(len(adaptive.candidates.pairs.names), sensitivity, event.epsilon)
@@ -214,11 +214,13 @@ def _three_way(
 ) -> ThreeWayChoice:
     check_choice_share(share)
     by_error = frame.task.three_way == "model_error"
+    if not by_error:
+        _check_single(frame, "three_way", "adaptive, model_error or none")
     return ThreeWayChoice(
         candidates=triples.pairs,
         rounds=triples.rounds,
         rule=frame.task.three_way,
-        sensitivity=MODEL_ERROR_SENSITIVITY
+        sensitivity=model_error_sensitivity(frame.contribution)
         if by_error
         else conditional_information_sensitivity(frame.n),
         choice_share=share,
@@ -231,6 +233,20 @@ def _three_way(
             frame.total * share, triples.rounds, "choosing 3-way marginals"
         ),
     )
+
+
+def _check_single(frame: Frame, field: str, instead: str) -> None:
+    """Refuse mutual information where people have several rows; its proof is of one replaced row.
+
+    Raises:
+        BudgetError: naming what to choose instead.
+    """
+    if not frame.contribution.single:
+        raise BudgetError(
+            f"Mutual information as a score is proven for one row a person. Choose {field} = "
+            f"{instead}, or max_rows = 1.",
+            field=field,
+        )
 
 
 TREE_CHOICE_SHARE = 1.0 / 3.0
@@ -278,7 +294,7 @@ def ties_pay(
     _, tree = background_queries(frame, singles, forest, frame.pools()["background"], 0.0)
     # `forest_for` gives only forests of a round or more, and these make a choice.
     assert tree is not None
-    return expected_relative_error(tree.cells, tree.sigma, frame.n) <= FOREST_LIMIT
+    return expected_relative_error(tree.cells, tree.sigma, frame.mass) <= FOREST_LIMIT
 
 
 def background_queries(
@@ -351,7 +367,8 @@ def _selection(frame: Frame, target: str, share: float, taken: float) -> Selecti
     amount, count = frame.total * share, frame.task.count
     candidates = free_features(frame.schema, frame.task)
     if frame.task.selection == "logistic":
-        sensitivity = regression_of(frame.schema, candidates, target).sensitivity
+        regression = regression_of(frame.schema, candidates, target)
+        sensitivity = regression.moved(frame.contribution)
         label = "step of the regression that chooses features"
         step = frame.accountant.gaussian(amount / STEPS, taken / STEPS, label)
         event = rescaled(step, sensitivity, label)
@@ -371,7 +388,8 @@ def _selection(frame: Frame, target: str, share: float, taken: float) -> Selecti
 def _score_sensitivity(frame: Frame, target: str) -> float:
     """The largest sensitivity of any candidate's score, by the declared domain alone."""
     if frame.task.selection != "mutual_information":
-        return association_sensitivity(frame.n)
+        return association_sensitivity(frame.n, frame.contribution)
+    _check_single(frame, "selection", "greedy, one_shot or logistic")
     features = map(frame.schema.size, free_features(frame.schema, frame.task))
     # The smaller constant needs a binary column in every pair scored; one score for all pairs has
     # one sensitivity.

@@ -100,8 +100,8 @@ class SelectionChoice:
         candidates: all features.
         k: features chosen.
         rule: round by round, or in one shot; and by which score.
-        sensitivity: of the score: 3 / n for R, in nats for mutual information; of
-            the gradient for a regression.
+        sensitivity: of the score: 3 / n for R and one row a person, in nats for mutual
+            information; of the gradient for a regression.
         share: of the whole budget.
         event: the k rounds, or one step of the private regression.
     """
@@ -231,17 +231,18 @@ def query_dict(query: Query) -> dict[str, Any]:
         # Only where they say something: entries for all would change the hash of older plans.
         **({"locked": True} if query.locked else {}),
         **({"parts": query.parts} if query.kind == "adaptive" else {}),
-        **_linear_dict(query.linear),
+        **_linear_dict(query),
     }
 
 
-def _linear_dict(linear: LinearQuery | None) -> dict[str, Any]:
+def _linear_dict(query: Query) -> dict[str, Any]:
     """What a linear query is; nothing for counts."""
+    linear = query.linear
     if linear is None:
         return {}
     return {
         "query": linear.spec(),
         "grid": linear.grid,
-        "sensitivity": linear.sensitivity,
+        "sensitivity": query.event.sensitivity,
         "unit": linear.unit,
     }

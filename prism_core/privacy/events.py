@@ -8,7 +8,7 @@ is rounded to the safe side.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -249,6 +249,18 @@ class ComposedEvent:
         """Sum over the parts."""
         # fsum rounds once, so that the order of many small events changes nothing.
         return self.count * math.fsum(event.rho for event in self.events)
+
+
+def rescaled(event: GaussianEvent, sensitivity: float, label: str) -> GaussianEvent:
+    """An event of another sensitivity that costs what this one costs: rho stays, rounded down.
+
+    Both scales are multiplied by the same, and sigma is rounded up until rho is not larger.
+    """
+    sigma = event.sigma / event.sensitivity * sensitivity
+    found = replace(event, sigma=sigma, sensitivity=sensitivity, label=label)
+    while found.rho > event.rho:
+        found = replace(found, sigma=math.nextafter(found.sigma, math.inf))
+    return found
 
 
 Leaf: TypeAlias = (

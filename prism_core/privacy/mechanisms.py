@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from prism_core.errors import PrivacyError
+from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.parameters import positive
 from prism_core.privacy.private_rows import PrivateRows
 
@@ -46,22 +47,34 @@ def check_noise_of_table(table: PrivateRows, noise: NoiseSource) -> None:
 
 
 def noisy_marginal(
-    table: PrivateRows, clique: Sequence[str], sigma: float, noise: NoiseSource
+    table: PrivateRows,
+    clique: Sequence[str],
+    sigma: float,
+    noise: NoiseSource,
+    sensitivity: float = L2_SENSITIVITY,
 ) -> NDArray[np.int64]:
     """Integer noisy counts of one marginal, in the shape of the declared domain.
 
-    Spends: one Gaussian event of scale sigma with l2 sensitivity sqrt(2): rho = 1 / sigma^2.
+    Spends: one Gaussian event of scale sigma with this l2 sensitivity, sqrt(2) for one row a
+    person: rho = 1 / sigma^2 then.
 
     Proof. Under replace-one one cell of the counts falls by 1 and one rises by 1 (or none
-    changes), so the counts move by at most sqrt(2) in l2. Counts and noise are integers, so
+    changes), so the counts move by at most sqrt(2) in l2; of several rows a person by at most
+    `Contribution.l2` (proof there). Counts and noise are integers, so
     the discrete Gaussian gives sensitivity^2 / (2 sigma^2)-zCDP (Canonne, Kamath, Steinke
     2020, Theorem 4 and its multivariate form) with no floating-point residue.
 
     Raises:
-        PrivacyError: for a sigma that is not a finite number above 0, or for known noise on
-            a private table.
+        PrivacyError: for a sigma that is not a finite number above 0, for a sensitivity below that
+            of the table's people, or for known noise on a private table.
     """
     positive(sigma, "sigma")
+    # As `not >=`, so that a NaN is refused, too.
+    if not sensitivity >= table.contribution.l2:
+        raise PrivacyError(
+            "The counts move by more than their declared sensitivity; nothing was measured.",
+            field="sensitivity",
+        )
     check_noise_of_table(table, noise)
     return noise.add_discrete_gaussian(table.counts([clique])[0], sigma)
 
@@ -75,7 +88,7 @@ def noisy_query(
     (2 sigma^2).
 
     Proof. Q has whole entries, so Q times the counts is a vector of integers; under replace-one
-    it moves by a difference of two columns of Q, at most `query.sensitivity` in l2 (proof there).
+    it moves by at most `query.moved` in l2 (proof there).
     The discrete Gaussian on integers is sensitivity^2 / (2 sigma^2)-zCDP whatever the sensitivity
     (Canonne, Kamath, Steinke 2020, Theorem 4); rounding phi to the grid happened in Q, before.
 
@@ -87,13 +100,13 @@ def noisy_query(
     positive(sigma, "sigma")
     positive(sensitivity, "sensitivity")
     # As `not <=`, so that a NaN is refused, too.
-    if not query.sensitivity <= sensitivity:
+    if not query.moved(table.contribution) <= sensitivity:
         raise PrivacyError(
             "The query moves by more than its declared sensitivity; nothing was measured.",
             field="sensitivity",
         )
     # Half the range of int64, so that the noise has room above the largest answer.
-    if not table.n * query.grid < 2**62:
+    if not table.contribution.totals(table.people)[1] * query.grid < 2**62:
         raise PrivacyError(
             "The table has too many rows for this query; nothing was measured.", field="n"
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import GaussianEvent
     from prism_core.privacy.noise import NoiseSource
     from prism_core.privacy.private_rows import PrivateRows
@@ -96,6 +97,17 @@ class Regression:
         """
         return math.sqrt((len(self.cells) + 1) * 4 * _squared_bound(self.parts))
 
+    def moved(self, contribution: Contribution) -> float:
+        """`sensitivity` for people of up to m rows, whatever these weigh in counts: m times it.
+
+        Proof. A gradient sums the rows as they are. A row adds a vector of squared length at most
+        (d + 1) B, half of `sensitivity` long, so m rows or fewer one of at most m times that. One
+        person's goes and another's comes: by the triangle inequality m times `sensitivity`.
+        """
+        if contribution.single:
+            return self.sensitivity
+        return math.nextafter(contribution.max_rows * self.sensitivity, math.inf)
+
 
 def _squared_bound(parts: int) -> int:
     """Largest squared length of a residual, in parts of GRID: B of `Regression.sensitivity`."""
@@ -129,7 +141,7 @@ def coefficients(
     Spends: `event` once a step: rho = steps sensitivity^2 / (2 sigma^2).
 
     Proof. A step's gradient is a vector of integers that moves by at most
-    `Regression.sensitivity` (proof there) whatever the earlier noisy gradients were, so with
+    `Regression.moved` (proof there) whatever the earlier noisy gradients were, so with
     integer discrete Gaussian noise it is sensitivity^2 / (2 sigma^2)-zCDP given them (Canonne,
     Kamath and Steinke 2020, Theorem 4). zCDP composes under such adaptive choices (Bun and Steinke
     2016, Lemma 2.3); what is done with noisy gradients is post-processing. Source: Bassily, Smith
@@ -148,17 +160,18 @@ def coefficients(
     """
     positive(event.sigma, "sigma")
     # As `not >=`, so that a NaN is refused, too.
-    if not event.sensitivity >= regression.sensitivity:
+    if not event.sensitivity >= regression.moved(table.contribution):
         raise PrivacyError(
             "The gradient moves by more than its declared sensitivity; nothing was measured.",
             field="sensitivity",
         )
     # Sums of residuals pass through 64-bit floats, which hold whole numbers below 2^53.
-    if not table.n < 2**42:
+    if not table.people * table.contribution.max_rows < 2**42:
         raise PrivacyError("The table has too many rows for a regression.", field="n")
     check_noise_of_table(table, noise)
     theta = np.zeros((regression.width, regression.parts), dtype=np.int64)
-    rate = regression.rate / (len(regression.cells) + 1) / table.n
+    # Over persons, which are public, and not over rows.
+    rate = regression.rate / (len(regression.cells) + 1) / table.people
     for _ in range(regression.steps):
         step()
         noisy = noise.add_discrete_gaussian(_gradient(table, regression, theta), event.sigma)

@@ -5,7 +5,6 @@ Whatever satisfies them may be measured: a table in memory, one in files, a stan
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from prism_core.privacy.contribution import Contribution
 
 
 class PrivateRows(Protocol):
@@ -24,8 +25,13 @@ class PrivateRows(Protocol):
         ...
 
     @property
-    def n(self) -> int:
-        """Number of rows; a public fact."""
+    def people(self) -> int:
+        """Number of persons; a public fact, as the number of rows is where each has one."""
+        ...
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts, at most and at least."""
         ...
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
@@ -59,8 +65,7 @@ class IntegerQuery(Protocol):
         """What stands for 1 in what is measured."""
         ...
 
-    @cached_property  # computed once: of a large matrix it takes a while
-    def sensitivity(self) -> float:
+    def moved(self, contribution: Contribution) -> float:
         """The l2 sensitivity under replace-one, in units of 1 / grid; from the matrix alone."""
         ...
 

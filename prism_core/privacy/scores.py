@@ -1,7 +1,8 @@
 """Scores of the exponential mechanism, each with its sensitivity and the proof beside it.
 
-Mutual information is in nats throughout. n is fixed and public; neighbours replace one row. Scores
-read private rows: they go into `private_choice` or `private_top_k` and nowhere else.
+Mutual information is in nats throughout. n is the public number of persons; neighbours replace
+one, with all rows. Scores read private rows: they go into `private_choice` or `private_top_k` and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from prism_core.privacy.contribution import Contribution
 
 
 def association(counts: NDArray[np.int64]) -> float:
@@ -32,15 +36,39 @@ def association(counts: NDArray[np.int64]) -> float:
     return float(0.5 * np.abs(joint - product).sum())
 
 
-def association_sensitivity(n: int) -> float:
-    """Sensitivity of `association` under replace-one: 3 / n for any domain.
+def association_sensitivity(n: int, contribution: Contribution = ONE_ROW) -> float:
+    """Sensitivity of `association` where one person is replaced: 3 / n for any domain.
 
     Proof. Replacing a row moves mass 1/n from one cell of p to another, so p moves by at most
     2/n in l1, and so does each margin. The product of margins moves by at most
     |p_x - p'_x|_1 + |p_y - p'_y|_1 <= 4/n in l1. R is half the l1 norm of the difference of the
     two, so it moves by at most (2/n + 4/n) / 2 = 3/n.
+
+    With several rows a person that share one weight the same holds: all have the same weight, so
+    replacing a person moves a mass of at most 1/n of p.
+
+    With several rows a person that count one each the score is t R / n, t the private number of
+    rows and n that of persons, and moves by at most 3 m / n. Proof: t R is half of |D|_1 with
+    D = c - a b' / t, counts c and margins a, b. A row replaced moves t R by at most 3 (above, times
+    t). A row put in adds t/(t+1) u v' to D with |u|_1, |v|_1 <= 2 (`conditional_association_
+    sensitivity`), so t R moves by less than 2, and so it does where a row is taken out. A person
+    has 1 to m rows, before and after: with j and j' of them, replace the smaller number of rows and
+    put in or take out the others: 3 min + 2 (max - min) <= 2 max + min <= 3 m.
+
+    Args:
+        n: persons; public.
+        contribution: what one of them adds.
     """
-    return 3.0 / n
+    return 3.0 / n * (contribution.most / contribution.least)
+
+
+def scaled_association(counts: NDArray[np.int64], n: int, contribution: Contribution) -> float:
+    """What the exponential mechanism scores: t R over what n persons add up to at least.
+
+    R itself where everybody adds the same; else it grows with the private total t of the counts,
+    by which nothing may be divided (`association_sensitivity`).
+    """
+    return association(counts) * (int(counts.sum()) / contribution.totals(n)[0])
 
 
 def chance_association(shape: tuple[int, ...], n: int) -> float:
@@ -97,10 +125,14 @@ def model_error(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> flo
     return float(np.abs(counts - expected).sum())
 
 
-MODEL_ERROR_SENSITIVITY = 2.0
-"""Sensitivity of `model_error` under replace-one, in counts. Proof: the counts move by at most 2
-in l1, `expected` is post-processing and does not move, and the l1 norm is 1-Lipschitz in l1. A
-data-free penalty (expected noise) cancels in the difference."""
+def model_error_sensitivity(contribution: Contribution = ONE_ROW) -> float:
+    """Sensitivity of `model_error` where one person is replaced, in counts: the l1 of the counts.
+
+    Proof: the counts move by at most `contribution.l1`, 2 for one row; `expected` is
+    post-processing and does not move; the l1 norm is 1-Lipschitz in l1. A data-free penalty
+    (expected noise) cancels in the difference.
+    """
+    return contribution.l1
 
 
 def mutual_information(counts: NDArray[np.int64]) -> float:
@@ -214,12 +246,17 @@ def interaction(
     return float(np.abs(found).max())
 
 
-INTERACTION_SENSITIVITY = 2.0
-"""Sensitivity of `interaction` under replace-one, in counts. Proof: q and the contrasts do not
-move. A row (x, y') adds (1{y' = y} - q(y | x)) f_1(x_1) ... f_k(x_k) to the sum of a class y and of
-a product, which lies in [-1, 1], as q is a share and no contrast is beyond -1 and 1. Replacing a
-row takes one such number out and puts another in, so every sum moves by at most 2, and so does the
-largest of their absolute values. The bar that finding nothing scores is public and stays."""
+def interaction_sensitivity(contribution: Contribution = ONE_ROW) -> float:
+    """Sensitivity of `interaction` where one person is replaced, in counts: 2 for one row.
+
+    Proof: q and the contrasts do not move. A row (x, y') adds (1{y' = y} - q(y | x)) f_1(x_1) ...
+    f_k(x_k) to the sum of a class y and of a product, which lies in [-1, 1], as q is a share and no
+    contrast is beyond -1 and 1. What a person adds weighs at most `most` together, so it lies in
+    [-most, most]. Replacing her takes one such number out and puts another in, so every sum moves
+    by at most 2 `most`, and so does the largest of their absolute values. The bar that finding
+    nothing scores is public and stays.
+    """
+    return 2.0 * contribution.most
 
 
 def _g(t: float) -> float:

@@ -277,9 +277,9 @@ def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool
 def encode_rows(
     schema: Schema, raw: RawTable, *, public: bool, rng: np.random.Generator
 ) -> EncodedTable:
-    """The rows as codes, with a person-ID column one row per person. Spends nothing."""
+    """The rows as codes, with a person-ID column up to max_rows per person. Spends nothing."""
     table = encode(schema, raw, public=public, rng=rng)
-    if schema.persons is not None and table.n != schema.persons:
+    if schema.persons is not None and table.people != schema.persons:
         raise PrivacyError(
             f"The schema declares {schema.persons:,} persons and the person-ID column holds "
             "another number. Correct the declared number.",

@@ -109,7 +109,7 @@ def measure(
 def _measured(rows: Rows, query: Query, noise: NoiseSource) -> Measurement:
     linear, sigma = query.linear, query.sigma
     if linear is None:
-        values = noisy_marginal(rows, query.clique, sigma, noise)
+        values = noisy_marginal(rows, query.clique, sigma, noise, query.event.sensitivity)
     else:
         values = noisy_query(rows, linear, sigma, query.event.sensitivity, noise)
     return Measurement(

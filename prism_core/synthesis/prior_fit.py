@@ -26,6 +26,7 @@ from prism_core.planning.tree.junction_tree import forecast
 from prism_core.synthesis.empirical_bayes import shrunk
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import Pgm, fit_pgm
+from prism_core.synthesis.totals import total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -147,7 +148,7 @@ def fit_with_prior(
         measurements: as measured.
         progress: called with the share done; may raise to stop.
     """
-    fits = _Fits(plan)
+    fits = _Fits(plan, total_of(plan.contribution, plan.n, measurements))
     others, relations = split_relations(measurements, fits.targets)
     if not relations:
         return fits.base(fits.pairs(others), progress=progress)
@@ -173,7 +174,8 @@ class Sketches:
 
     def of(self, measurements: Sequence[Measurement]) -> Pgm:
         """The model of what was measured so far, which only counts of several features extend."""
-        fits = _Fits(self.plan)
+        plan = self.plan
+        fits = _Fits(plan, total_of(plan.contribution, plan.n, measurements))
         others, relations = split_relations(measurements, fits.targets)
         pairs = fits.pairs(others)
         # Rounds bring counts of several features only, which are no part of the base.
@@ -187,9 +189,10 @@ class Sketches:
 
 @dataclass(frozen=True)
 class _Fits:
-    """The fits of a plan."""
+    """The fits of a plan to a table of this total."""
 
     plan: Plan
+    total: int
 
     @property
     def targets(self) -> Clique:
@@ -200,7 +203,7 @@ class _Fits:
         others: Sequence[Measurement],
         expected: dict[Clique, NDArray[np.float64]] | None = None,
     ) -> tuple[Measurement, ...]:
-        return shrunk(others, self.plan.domain, self.targets, self.plan.n, expected)
+        return shrunk(others, self.plan.domain, self.targets, self.total, expected)
 
     def base(
         self,
@@ -216,16 +219,16 @@ class _Fits:
         return fit_pgm(
             plan.sizes,
             self.targets,
-            plan.n,
+            self.total,
             measurements,
             tolerance=tolerance,
             iterations=min(most, plan.synthesis.iterations),
             engine="fast",
             progress=progress,
-            prior=independent_model(plan.sizes, self.targets, plan.n, measurements)
+            prior=independent_model(plan.sizes, self.targets, self.total, measurements)
             if held
             else None,
-            pull=BASE_PULL,
+            pull=BASE_PULL * plan.contribution.least,
             moves=tables,
         )
 
@@ -257,13 +260,13 @@ class _Fits:
         return fit_pgm(
             plan.sizes,
             self.targets,
-            plan.n,
+            self.total,
             [*others, *relations],
             tolerance=tolerance,
             iterations=min(most, plan.synthesis.iterations),
             start=start,
             prior=base,
-            pull=PULL,
+            pull=PULL * plan.contribution.least,
             moves=[m.clique for m in relations],
             engine="fast",
             progress=progress,

@@ -42,6 +42,7 @@ from prism_core.synthesis.select import (
     choose_interaction,
     choose_three_way,
 )
+from prism_core.synthesis.totals import total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -245,17 +246,18 @@ def fit_model(
         progress: called with the share done; may raise to stop.
     """
     measurements = known_marginals(plan, measurements)
+    total = total_of(plan.contribution, plan.n, measurements)
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
     engine = plan.synthesis.engine
     if plan.synthesis.pairs == "shrunk":
         if engine != "mbi":
             return fit_with_prior(plan, measurements, progress)
-        measurements = shrunk(measurements, plan.domain, plan.task.target_names, plan.n)
+        measurements = shrunk(measurements, plan.domain, plan.task.target_names, total)
     return fit_pgm(
         plan.sizes,
         _targets(plan),
-        plan.n,
+        total,
         measurements,
         iterations=plan.synthesis.iterations,
         tolerance=_FINAL,
@@ -293,7 +295,8 @@ def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
         or (query.kind == "joint" and plan.joint is not None and not plan.joint.alone)
     }
     used = [m for m in measurements if m.clique not in overlapping]
-    return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
+    total = total_of(plan.contribution, plan.n, measurements)
+    return fit_naive_bayes(plan.sizes, plan.task.target, total, used)
 
 
 def _silent(stage: ReleaseStage, share: float) -> None:
@@ -412,7 +415,7 @@ class _ReleaseRun:
         return fit_pgm(
             plan.sizes,
             _targets(plan),
-            plan.n,
+            total_of(plan.contribution, plan.n, self.combined),
             self.combined,
             tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from prism_core.data.coverage import rows_outside
 from prism_core.data.decoding import decode, decode_column
-from prism_core.data.encoding import EncodedTable, encode, encode_column, one_row_per_person
+from prism_core.data.encoding import EncodedTable, encode, encode_column, rows_per_person
 from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
@@ -272,7 +272,7 @@ def visits(persons: int, each: int) -> RawTable:
 @pytest.mark.statistical
 def test_the_row_kept_of_a_person_is_uniform_over_her_rows():
     """Chi-square of 2,000 persons with 3 rows; false alarms below 1e-10."""
-    kept = one_row_per_person(visits(2_000, 3), "who", np.random.default_rng())
+    kept = rows_per_person(visits(2_000, 3), "who", np.random.default_rng())
     counts = kept.frame["x"].value_counts().reindex(["0", "1", "2"], fill_value=0)
     statistic = ((counts - 2_000 / 3) ** 2 / (2_000 / 3)).sum()
     assert statistic < chi2.isf(1e-10, 2)
@@ -283,14 +283,14 @@ def test_the_row_kept_of_a_person_is_uniform_over_her_rows():
 @pytest.mark.statistical
 def test_the_rows_kept_come_in_random_order():
     """P(order of 200 persons unchanged) is 1/200!; the first person is at home with 1/200."""
-    kept = one_row_per_person(visits(200, 2), "who", np.random.default_rng()).frame["who"].tolist()
+    kept = rows_per_person(visits(200, 2), "who", np.random.default_rng()).frame["who"].tolist()
     assert sorted(kept) == sorted({f"p{i}" for i in range(200)})
     assert kept != [f"p{i}" for i in range(200)]
 
 
 def test_each_person_keeps_one_row_and_an_empty_id_is_an_id():
     raw = RawTable(pd.DataFrame({"who": ["a", "", "a", "b", "", " a"], "x": list("012012")}))
-    kept = one_row_per_person(raw, "who", np.random.default_rng(0))
+    kept = rows_per_person(raw, "who", np.random.default_rng(0))
     assert sorted(kept.frame["who"]) == ["", " a", "a", "b"]
     rows = {(who, x) for who, x in zip(raw.frame["who"], raw.frame["x"], strict=True)}
     assert set(zip(kept.frame["who"], kept.frame["x"], strict=True)) <= rows
@@ -303,8 +303,8 @@ def test_a_replaced_row_changes_one_person(canary):
     other = raw.frame.copy()
     other.loc[7] = [canary, "2"]
     rng = np.random.default_rng
-    a = one_row_per_person(raw, "who", rng(1)).frame
-    b = one_row_per_person(RawTable(other), "who", rng(1)).frame
+    a = rows_per_person(raw, "who", rng(1)).frame
+    b = rows_per_person(RawTable(other), "who", rng(1)).frame
     assert (a != b).any(axis=1).sum() == 1
 
 

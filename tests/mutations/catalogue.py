@@ -244,7 +244,7 @@ CATALOGUE = (
         "noise for probabilities on counts",
         "noisy_marginal",
         "noise.add_discrete_gaussian(table.counts([clique])[0], sigma)",
-        "noise.add_discrete_gaussian(table.counts([clique])[0], sigma / table.n)",
+        "noise.add_discrete_gaussian(table.counts([clique])[0], sigma / table.people)",
         RECORD,
     ),
     _one(
@@ -672,7 +672,7 @@ CATALOGUE = (
     _one(
         "score of an adaptive round with half its sensitivity",
         "AdaptiveChooser.pick",
-        "MODEL_ERROR_SENSITIVITY * max(weights)",
+        "model_error_sensitivity(self._table.contribution) * max(weights)",
         "max(weights)",
         ROUNDS,
     ),
@@ -753,7 +753,7 @@ CATALOGUE = (
     _one(
         "score of AIM with half its sensitivity",
         "weighted_sensitivity",
-        "MODEL_ERROR_SENSITIVITY",
+        "model_error_sensitivity(contribution)",
         "1.0",
         f"{COMPARATORS}::test_scores_move_by_their_sensitivity_at_most",
     ),
@@ -1190,15 +1190,15 @@ CATALOGUE = (
     _one(
         "what is taken off an association depends on the rows",
         "net_association",
-        "chance_association(counts.shape, int(counts.sum()))",
+        "chance_association(counts.shape, n)",
         "chance_association((int(np.count_nonzero(counts.sum(axis=1))), counts.shape[1]), 4)",
         "privacy/test_scores.py::test_association_moves_by_at_most_its_sensitivity",
     ),
     _one(
         "levels do not count against a feature",
         "net_association",
-        "association(counts) - CHANCE * chance_association(counts.shape, int(counts.sum()))",
-        "association(counts)",
+        "scaled_association(counts, n, contribution) - CHANCE * chance_association(counts.shape, n)",
+        "scaled_association(counts, n, contribution)",
         "synthesis/test_select.py::test_levels_count_against_a_feature",
     ),
     _one(

@@ -12,7 +12,6 @@ import pytest
 from prism_core.bundle import bundle_files, manifest
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.verify import verification
-from prism_core.bundle.verify.counts_check import counted_measurements
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import EncodedTable
 from prism_core.errors import BudgetError, PlanError, TaskError
@@ -29,6 +28,7 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.release import release
+from prism_core.synthesis.totals import counted_measurements
 from tests.support.noise import Tape
 from tests.support.numeric_plans import DAG, N, planned, schema, table
 

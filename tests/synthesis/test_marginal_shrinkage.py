@@ -105,7 +105,7 @@ def test_what_is_expected_of_a_pair_knows_no_more_of_it_than_the_totals():
     first = measured(rng, pairs=20.0, ties=30.0, of=(("a", "b"), ("a", "b", "y")))
     shifted = first[1].values + np.array([1, -1]) * rng.integers(-200, 200, (6, 1))
     second = [first[0], Measurement(clique=("b", "y"), values=shifted, sigma=20.0), *first[2:]]
-    fits = prior_fit._Fits(plan)
+    fits = prior_fit._Fits(plan, plan.n)
     found = [
         prior_fit._expected(fits, *split_relations(ms, ("y",)), lambda _: None)
         for ms in (first, second)
@@ -120,7 +120,7 @@ def test_a_marginal_with_the_target_says_nothing_of_other_features():
     rng = np.random.default_rng(8)
     ms = measured(rng, pairs=20.0, ties=30.0, of=(("a", "c", "y"),))
     found = prior_fit._expected(
-        prior_fit._Fits(plan_for()), *split_relations(ms, ("y",)), lambda _: None
+        prior_fit._Fits(plan_for(), plan_for().n), *split_relations(ms, ("y",)), lambda _: None
     )
     assert set(found) == {("a", "y")}  # b has six levels, and nothing is said of it
 
@@ -248,7 +248,7 @@ def test_a_pair_whose_table_is_too_large_on_the_way_is_drawn_by_itself(monkeypat
     rng = np.random.default_rng(4)
     plan = plan_for()
     ms = measured(rng, pairs=20.0, ties=10.0)
-    fits = prior_fit._Fits(plan)
+    fits = prior_fit._Fits(plan, plan.n)
     apart = split_relations(ms, ("y",))
     assert ("b", "y") in prior_fit._expected(fits, *apart, lambda _: None)
     monkeypatch.setattr(variable_elimination, "MAX_CELLS", 1)  # b is tied to y by way of a alone

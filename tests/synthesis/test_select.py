@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -70,7 +71,7 @@ def test_features_are_chosen_without_replacement_by_association():
     assert [len(scores) for scores, _, _ in noise.choices] == [4, 3, 2]
     assert {epsilon for _, epsilon, _ in noise.choices} == {PREDICTIVE.selection.event.epsilon}
     assert {sensitivity for _, _, sensitivity in noise.choices} == {3 / TABLE.n}
-    scores = [net_association(marginal_counts(TABLE, (name, "y"))) for name in "abcd"]
+    scores = [net_association(marginal_counts(TABLE, (name, "y")), TABLE.n) for name in "abcd"]
     assert noise.choices[0][0] == pytest.approx(scores)
 
 
@@ -106,7 +107,8 @@ def test_one_shot_asks_once_and_spends_the_same(rule):
     ((scores, epsilon, sensitivity),) = noise.choices
     assert (epsilon, sensitivity) == (plan.selection.event.epsilon, plan.selection.sensitivity)
     assert plan.selection.event == PREDICTIVE.selection.event
-    score = mutual_information if rule == "mutual_information" else net_association
+    by_information = rule == "mutual_information"
+    score = mutual_information if by_information else partial(net_association, n=TABLE.n)
     assert scores == pytest.approx([score(marginal_counts(TABLE, (name, "y"))) for name in "abcd"])
 
 

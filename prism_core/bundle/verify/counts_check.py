@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 import math
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from prism_core.data.tables.spreadsheet import csv_text, raw_csv_text, read_csv
 from prism_core.planning.regimes import leaks
 from prism_core.synthesis.fine_counts import parts_of
 from prism_core.synthesis.release import draw, fit_model
+from prism_core.synthesis.totals import counted_measurements
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from prism_core.planning.queries import Query
     from prism_core.planning.regimes import Aim
     from prism_core.synthesis.measure import Measurement
+    from prism_core.synthesis.totals import CountedMeasurement
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -149,13 +150,15 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     The sum of a marginal's noise has standard deviation sigma sqrt(cells), the difference of two
     margins that of both. Beyond 12 of them the counts are not what is claimed.
     """
+    least, most = plan.contribution.totals(plan.n)
+    total = f"n = {plan.n:,}" if least == most == plan.n else f"{least:,} to {most:,}"
     found = [
-        _does_not_add_up(m, plan.n) for m in measurements if m.fine and not _adds_up(m, plan.n)
+        _does_not_add_up(m, total) for m in measurements if m.fine and not _adds_up(m, least, most)
     ]
     margins: dict[str, CountedMeasurement] = {}
     for m in counted_measurements(measurements):
-        if not _adds_up(m, plan.n):
-            found.append(_does_not_add_up(m, plan.n))
+        if not _adds_up(m, least, most):
+            found.append(_does_not_add_up(m, total))
         for axis, name in enumerate(m.clique):
             # Each is compared with the first alone: all pairs would be quadratic in a wide plan.
             other = margins.setdefault(name, m)
@@ -167,15 +170,15 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     return found
 
 
-def _adds_up(m: Measurement | CountedMeasurement, n: int) -> bool:
-    spread = m.sigma * math.sqrt(m.values.size)
+def _adds_up(m: Measurement | CountedMeasurement, least: int, most: int) -> bool:
+    spread = _FAR * m.sigma * math.sqrt(m.values.size) + 1.0
     # In float64: forged counts could overflow an integer sum so that it fits.
-    return bool(abs(float(m.values.sum(dtype="float64")) - n) <= _FAR * spread + 1.0)
+    return least - spread <= float(m.values.sum(dtype="float64")) <= most + spread
 
 
-def _does_not_add_up(m: Measurement | CountedMeasurement, n: int) -> str:
+def _does_not_add_up(m: Measurement | CountedMeasurement, total: str) -> str:
     label = m.label if isinstance(m, CountedMeasurement) else " × ".join(m.clique)
-    return f"The noisy counts of {label} do not add up to about n = {n:,}."
+    return f"The noisy counts of {label} do not add up to about {total}."
 
 
 def _agree(one: CountedMeasurement, other: CountedMeasurement, axis: int, other_axis: int) -> bool:
@@ -184,66 +187,6 @@ def _agree(one: CountedMeasurement, other: CountedMeasurement, axis: int, other_
     # A value of the margin sums size / values cells, each with noise of variance sigma^2.
     variance = (one.sigma**2 * one.values.size + other.sigma**2 * other.values.size) / first.size
     return bool((abs(first - second) <= _FAR * math.sqrt(variance) + 1.0).all())
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedMeasurement:
-    """Noisy counts of a measurement.
-
-    Attributes:
-        clique: their columns; () where only the total is known.
-        values: the counts, in the shape of the domain.
-        sigma: scale of the noise of each.
-        measured: the columns that were measured, for its name.
-    """
-
-    clique: tuple[str, ...]
-    values: NDArray[Any]
-    sigma: float
-    measured: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        """The measurement in words."""
-        return " × ".join(self.measured)
-
-
-def counted_measurements(measurements: Sequence[Measurement]) -> list[CountedMeasurement]:
-    """The noisy counts of measurements, in their order; a query that holds none is left out."""
-    found = [_counts(m) for m in measurements]
-    return [counts for counts in found if counts is not None]
-
-
-def _counts(m: Measurement) -> CountedMeasurement | None:
-    """Of a linear query: rows that add up to 1 for every code are summed, column by column.
-
-    Fine counts are in other cells than what they are compared with, and what was measured later
-    follows from their noise; they have a check of their own.
-    """
-    if m.fine:
-        return None
-    if m.query is None:
-        return CountedMeasurement(
-            clique=m.clique, values=m.values, sigma=m.sigma, measured=m.clique
-        )
-    values, summed, kept = m.values.astype(np.float64), 1, []
-    # From the last axis on: summing one away leaves the numbers of those before it.
-    for name, basis in reversed(list(zip(m.clique, m.query.bases, strict=True))):
-        axis = m.clique.index(name)
-        if basis.kind == "levels":
-            kept.insert(0, name)
-            continue
-        rows = basis.count_rows
-        if rows is None:
-            return None
-        values = values.take(rows, axis=axis).sum(axis=axis)
-        summed *= len(rows)
-    return CountedMeasurement(
-        clique=tuple(kept),
-        values=values / m.query.grid,
-        measured=m.clique,
-        sigma=m.sigma * math.sqrt(summed) / m.query.grid,
-    )
 
 
 RARE = 1e-9
@@ -263,7 +206,9 @@ def noise_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     marginals that share a column agree about it. So these are sums of squares of standard normal
     variables, to which the true counts add nothing:
 
-    - per marginal, ((sum - n) / (sigma sqrt(cells)))^2: 1 degree of freedom;
+    - per marginal, ((sum - n) / (sigma sqrt(cells)))^2: 1 degree of freedom; where people have
+      several rows that count one each, the total is not known: their weighted mean stands for it,
+      and one degree is lost;
     - per column in J marginals, the squared distances of its J margins, each less its own mean,
       from their mean weighted by 1 / variance: (J - 1) (values - 1) degrees.
 
@@ -290,11 +235,14 @@ def noise_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     known = [m for m in counted_measurements(measurements) if m.sigma >= _LEAST_SIGMA]
     chosen = {query.clique for query in plan.queries if query.kind in _CHOSEN}
     squares = slack = 0.0
-    degrees = len(known)
-    for m in known:
-        variance = m.sigma**2 * m.values.size
-        squares += (float(m.values.sum(dtype="float64")) - plan.n) ** 2 / variance
-        slack += 1.0 / variance
+    least, most = plan.contribution.totals(plan.n)
+    degrees = len(known) if least == most else max(0, len(known) - 1)
+    sums = np.array([float(m.values.sum(dtype="float64")) for m in known])
+    variances = np.array([m.sigma**2 * m.values.size for m in known])
+    if known:
+        total = least if least == most else np.average(sums, weights=1.0 / variances)
+        squares += float(((sums - total) ** 2 / variances).sum())
+        slack += float((1.0 / variances).sum())
     for name, size in plan.sizes.items():
         shared = [m for m in known if name in m.clique and m.measured not in chosen]
         if len(shared) > 1:

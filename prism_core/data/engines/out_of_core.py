@@ -144,6 +144,12 @@ class BigTable:
                 or the database or the disk fails.
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
+        if not schema.contribution.single:
+            raise TableError(
+                "A table that is not read into memory keeps one row a person. Set max_rows to 1, "
+                "or load a table of at most 256 MB.",
+                field="max_rows",
+            )
         check_size(self.rows)
         # The codes have a folder of their own, because this table's goes when it is closed.
         folder = make(self.scratch.path.parent.parent)

@@ -17,6 +17,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.scratch import Scratch, join
 from prism_core.data.schema.fine_grid import declared_codes, fine_column, fine_schema
 from prism_core.errors import TableError
+from prism_core.privacy.contribution import ONE_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
+    from prism_core.privacy.contribution import Contribution
 
 STEP = 1_048_576
 """Rows read at a time."""
@@ -41,7 +43,7 @@ class StoredTable:
 
     Attributes:
         schema: the domain.
-        n: number of rows of this part; a public fact.
+        n: number of rows of this part, each of another person; a public fact.
         total: rows in the files, those of the other part included.
         public: whether the rows are public.
         folder: the private folder; it lives as long as this table and its parts.
@@ -63,6 +65,16 @@ class StoredTable:
         return (
             self if self.on_grid else replace(self, schema=fine_schema(self.schema), on_grid=True)
         )
+
+    @property
+    def people(self) -> int:
+        """Number of persons; a public fact."""
+        return self.n
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts: one row, as no other is stored."""
+        return ONE_ROW
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over their columns; see `data.source.Rows`.

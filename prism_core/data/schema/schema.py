@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from prism_core.data.schema.codebook_source import check_codebook
 from prism_core.data.schema.looks import Looks, check_looks
 from prism_core.errors import SchemaError
+from prism_core.privacy.contribution import Contribution, Weighting
 from prism_core.scalars import plain_fields
 from prism_core.text.suggestions import suggestion
 
@@ -54,9 +55,12 @@ class Schema:
         columns: the columns that take part, in table order. Others in a file are ignored.
         provenance: where the declaration comes from; carried to every report.
         one_row_per_person: the curator's declaration that no person has two rows.
-        person_id: alternatively the column that names the person. One uniformly chosen row
-            per person is kept before anything else and the ID itself is never synthesised.
+        person_id: alternatively the column that names the person. Up to `max_rows` uniformly
+            chosen rows per person are kept before anything else and the ID itself is never
+            synthesised.
         persons: with `person_id`, the declared public number of persons.
+        max_rows: with `person_id`, the most rows of a person that are used.
+        weighting: whether kept rows count one each, or share one for each person.
         prior: what learning the domain cost (provenance `dp`); every plan deducts it.
         looks: what opened the rows before the plan, and what was changed afterwards; see `looks`.
         codebook: the file that the declaration was read from (provenance `codebook`); kept where
@@ -72,6 +76,8 @@ class Schema:
     one_row_per_person: bool = False
     person_id: str | None = None
     persons: int | None = None
+    max_rows: int = 1
+    weighting: Weighting = "rows"
     prior: LearningCharge | None = None
     looks: Looks = ()
     codebook: CodebookSource | None = None
@@ -99,10 +105,20 @@ class Schema:
         check_looks(self.looks, self.provenance, seen)
         check_codebook(self.provenance, self.codebook)
 
+    @cached_property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts."""
+        return Contribution(self.max_rows, self.weighting)
+
     def _check_persons(self, names: set[str]) -> None:
+        several = not self.contribution.single  # refuses unusable numbers
+        if not several:  # one row weighs one either way, and equal plans have equal hashes
+            object.__setattr__(self, "weighting", "rows")
         if self.person_id is None:
             if self.persons is not None:
                 raise SchemaError("persons needs person_id to be declared.", field="persons")
+            if several:
+                raise SchemaError("max_rows needs person_id to be declared.", field="max_rows")
             return
         if self.one_row_per_person:
             raise SchemaError(
@@ -217,10 +233,16 @@ class Schema:
             self,
             person_id=None,
             persons=None,
+            max_rows=1,
+            weighting="rows",
             one_row_per_person=True,
             prior=None,
             provenance=provenance,
         )
+
+    def with_one_row(self) -> Schema:
+        """The same where one row of each person is used, as learning and private numbers do."""
+        return replace(self, max_rows=1, weighting="rows")
 
 
 def check_prior(

@@ -55,6 +55,8 @@ _SCHEMA_KEYS = {
     "one_row_per_person",
     "person_id",
     "persons",
+    "max_rows",
+    "weighting",
     "learned",
     "looks",
     "codebook",
@@ -193,6 +195,8 @@ def from_dict(document: object) -> Schema:
         one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
         person_id=None if person_id is None else str(person_id),
         persons=None if persons is None else whole(persons, "persons"),
+        max_rows=whole(document.get("max_rows", 1), "max_rows"),
+        weighting=scalar(document, "weighting", "weighting", "rows"),
         prior=None if learned is None else LearningCharge.from_dict(learned),
         looks=looks.from_list(document.get("looks", ())),
         codebook=None if codebook is None else CodebookSource.from_dict(codebook),
@@ -427,6 +431,9 @@ def to_dict(schema: Schema) -> dict[str, Any]:
     document: dict[str, Any] = {"version": 1, "provenance": schema.provenance}
     if schema.person_id is not None:
         document |= {"person_id": schema.person_id, "persons": schema.persons}
+        # Absent for one row: an entry more would change the hash of older plans.
+        if schema.max_rows > 1:
+            document |= {"max_rows": schema.max_rows, "weighting": schema.weighting}
     else:
         document["one_row_per_person"] = schema.one_row_per_person
     if schema.prior is not None:

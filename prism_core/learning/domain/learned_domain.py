@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prism_core.data.encoding import encode_column, one_row_per_person
+from prism_core.data.encoding import encode_column, rows_per_person
 from prism_core.data.schema.level import MISSING_TEXTS
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
@@ -121,7 +121,7 @@ def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable
     """One row per person, n of them; only the header and the number of rows are looked at."""
     person_id = plan.outline.person_id
     check_columns(plan.outline.header, raw.header, raw.name)
-    rows = raw if person_id is None else one_row_per_person(raw, person_id, rng)
+    rows = raw if person_id is None else rows_per_person(raw, person_id, rng)
     if rows.rows != plan.n:
         raise PlanError(
             f"The plan is for {plan.n:,} rows (persons) and the table does not have that many. "

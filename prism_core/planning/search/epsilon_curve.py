@@ -119,7 +119,7 @@ def _anew(
         mean, largest = _figures(
             [
                 expected_relative_error(
-                    query.cells, sigmas[query.event.epsilon, query.event.delta], plan.n
+                    query.cells, sigmas[query.event.epsilon, query.event.delta], plan.mass
                 )
                 for query in queries
             ]

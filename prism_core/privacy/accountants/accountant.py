@@ -16,6 +16,7 @@ from prism_core.privacy.accountants.conversions import (
     gaussian_sigma,
     rho_to_epsilon,
 )
+from prism_core.privacy.contribution import ONE_ROW, Contribution
 from prism_core.privacy.events import (
     L2_SENSITIVITY,
     Event,
@@ -24,6 +25,7 @@ from prism_core.privacy.events import (
     StableHistogramEvent,
     failure,
     leaves,
+    rescaled,
 )
 from prism_core.text.suggestions import suggestion
 
@@ -243,15 +245,39 @@ def available() -> tuple[AccountantName, ...]:
     return tuple(name for name in get_args(AccountantName) if name != "pld" or has_library)
 
 
-def accountant(name: str) -> Accountant:
-    """The accountant of that name.
+@dataclass(frozen=True)
+class SeveralRows(Zcdp):
+    """zCDP of people with several rows: a marginal costs what it costs, with noise for all of them.
+
+    Attributes:
+        contribution: what one person adds.
+    """
+
+    contribution: Contribution
+
+    def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
+        """The event of one row, with both sigma and sensitivity times what a person adds."""
+        return rescaled(super().gaussian(amount, delta, label), self.contribution.l2, label)
+
+
+def accountant(name: str, contribution: Contribution = ONE_ROW) -> Accountant:
+    """The accountant of that name, for people who add so much.
 
     Raises:
-        BudgetError: when there is none.
+        BudgetError: when there is none, or it is not proven for several rows a person.
     """
     if name not in ACCOUNTANTS:
         raise BudgetError(
             f"accountant must be one of {', '.join(ACCOUNTANTS)}.{suggestion(name, ACCOUNTANTS)}",
             field="accountant",
         )
-    return ACCOUNTANTS[name]
+    if contribution.single:
+        return ACCOUNTANTS[name]
+    # Basic composition follows the paper's one row; `pld` composes pairs of cells that move by 1.
+    if name != "zcdp":
+        raise BudgetError(
+            f"Several rows a person are accounted for under zcdp, not {name}; choose zcdp, or "
+            "max_rows = 1.",
+            field="accountant",
+        )
+    return SeveralRows(contribution)

@@ -14,7 +14,7 @@ from prism_core.planning.adaptive_rounds import GROWTH_CELLS, WATCHED, Candidate
 from prism_core.planning.ties import cost_of_tie
 from prism_core.planning.tree.junction_tree import forecast
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error, mutual_information
+from prism_core.privacy.scores import model_error, model_error_sensitivity, mutual_information
 from prism_core.synthesis.select.pair_noise import pair_noises, variance_told
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class AdaptiveChooser:
             model: fitted to noisy measurements only (post-processing).
 
         Spends: `width` parts of the plan's choice. Sensitivity 2 max w: one replaced row moves
-            the counts of a marginal by 2 in l1, and nothing else in its score. epsilon^2 / 8 is the
+            the counts of a marginal by 2 in l1, and nothing else in its score (of several rows a
+            person that many times as much). epsilon^2 / 8 is the
             rho of one part, so sqrt(width) times its epsilon is `width` times its rho. The
             measurement of what is picked takes as many parts; where nothing is, they count as
             spent.
@@ -107,7 +108,7 @@ class AdaptiveChooser:
         index = private_choice(
             self._table,
             lambda _: [*map(self._score, cliques, expected, sigmas, weights), self._bar or 0.0],
-            sensitivity=MODEL_ERROR_SENSITIVITY * max(weights),
+            sensitivity=model_error_sensitivity(self._table.contribution) * max(weights),
             epsilon=self._choice.event.epsilon * math.sqrt(width) * _SAFE,
             noise=self._noise,
         )

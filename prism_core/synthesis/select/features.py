@@ -8,10 +8,15 @@ import numpy as np
 
 from prism_core.errors import PrivacyError
 from prism_core.planning.regression import regression_of
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.mechanisms import private_choice, private_top_k
 from prism_core.privacy.noisy_gradient import coefficients
-from prism_core.privacy.scores import association, chance_association, mutual_information
+from prism_core.privacy.scores import (
+    chance_association,
+    mutual_information,
+    scaled_association,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import SelectionChoice
+    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.noise import NoiseSource
 
 CHANCE = 2.0
@@ -103,18 +109,28 @@ def _scores(
     names: Sequence[str], target: str, choice: SelectionChoice
 ) -> Callable[[Rows], list[float]]:
     """The score of every name on a table. Reads private rows: for the mechanisms only."""
-    score = mutual_information if choice.rule == "mutual_information" else net_association
     kept = tuple(names)
-    # All at once: behind an engine, one pass over the rows serves every candidate.
-    return lambda rows: list(map(score, rows.counts([(name, target) for name in kept])))
+
+    def scores(rows: Rows) -> list[float]:
+        # All at once: behind an engine, one pass over the rows serves every candidate.
+        counted = rows.counts([(name, target) for name in kept])
+        if choice.rule == "mutual_information":
+            return list(map(mutual_information, counted))
+        return [net_association(counts, rows.people, rows.contribution) for counts in counted]
+
+    return scores
 
 
-def net_association(counts: NDArray[np.int64]) -> float:
+def net_association(
+    counts: NDArray[np.int64], n: int, contribution: Contribution = ONE_ROW
+) -> float:
     """R of a feature with Y, less what its levels give it by chance and cost in noise.
 
     The sensitivity is that of R, as only public numbers are taken off: the shape and n.
     """
-    return association(counts) - CHANCE * chance_association(counts.shape, int(counts.sum()))
+    return scaled_association(counts, n, contribution) - CHANCE * chance_association(
+        counts.shape, n
+    )
 
 
 def choose_by_regression(

@@ -9,7 +9,11 @@ import networkx as nx
 import numpy as np
 
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, conditional_information, model_error
+from prism_core.privacy.scores import (
+    conditional_information,
+    model_error,
+    model_error_sensitivity,
+)
 from prism_core.synthesis.naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
@@ -108,7 +112,8 @@ def choose_forest(
         noise: where the randomness comes from.
         step: called before each round; may raise to stop.
 
-    Spends: the tree event of the plan: `rounds` choices of the same epsilon, sensitivity 2.
+    Spends: the tree event of the plan: `rounds` choices of the same epsilon, sensitivity 2
+    (for one row a person).
     """
     tree = plan.tree
     if tree is None:
@@ -129,7 +134,7 @@ def choose_forest(
         index = private_choice(
             table,
             lambda _, open_pairs=open_pairs: scores[open_pairs],
-            sensitivity=MODEL_ERROR_SENSITIVITY,
+            sensitivity=model_error_sensitivity(table.contribution),
             epsilon=tree.event.epsilon,
             noise=noise,
         )

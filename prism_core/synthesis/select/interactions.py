@@ -30,7 +30,7 @@ def choose_interaction(table: Rows, plan: Plan, model: Model, noise: NoiseSource
         model: of noisy pairs with Y only (post-processing).
         noise: where the randomness comes from.
 
-    Spends: the look of the plan, one choice; sensitivity 2.
+    Spends: the look of the plan, one choice; sensitivity 2 (for one row a person).
 
     Raises:
         PrivacyError: for known noise on a private table, before a row is read.
