@@ -164,7 +164,7 @@ def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) ->
     if state.data.schema is not None:
         check_columns(state.data.schema.header, raw.header, raw.name)
     if state.data.test is not None:
-        check_test(state.data.test, raw)
+        check_test(state.data.test, raw, state.data.people.person_id)
     if public and not anyway:
         public_claim.check(raw, how=_HOW)
     if public and anyway:

@@ -129,7 +129,7 @@ def _take(file: UploadedFile, sheet: str) -> None:
     if data.schema is not None:
         check_columns(data.schema.header, raw.header, raw.name)
     if data.raw is not None:
-        check_test(raw, data.raw)
+        check_test(raw, data.raw, data.people.person_id)
     elif raw.sha256 and raw.sha256 == data.file_sha256:  # of the table whose rows were let go
         raise TableError(
             f"{raw.name!r} is the table itself. Load a file of other people, or keep a share of "

@@ -203,7 +203,7 @@ def _delta(n: int) -> float:
 def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
     """The run as it is entered."""
     rivals, rows = project().inspection.comparators, inspection().subject.synthetic.n
-    entered = (rivals.method, table.schema, table.n, _epsilon(), _delta(table.n))
+    entered = (rivals.method, table.schema, table.people, _epsilon(), _delta(table.people))
     if rivals.method in EXTERNAL:
         return design_external(*entered, rows=rows)
     most = confirmation.above_maximum(_epsilon()) if rivals.own else None

@@ -168,7 +168,7 @@ def _ask(session: Session) -> None:
         asked = question(
             plan.schema, plan.target, metric=metric, learner=learner, features=features or None
         )
-        ask_holdout(session.place, asked, subject.synthetic, subject.holdout)
+        ask_holdout(session.place, asked, subject.synthetic, subject.holdout.one_row_each)
         st.rerun()
 
 
@@ -267,9 +267,9 @@ def _offer(number: int) -> None:
 def _plan(epsilon: float, answers: int, tolerance: float) -> HoldoutPlan:
     now = inspection()
     return design_holdout(
-        now.subject.holdout.schema,
+        now.subject.holdout.one_row_each.schema,
         now.subject.target,
-        now.subject.holdout.n,
+        now.subject.holdout.people,
         epsilon,
         now.certificate.get("guarantee", {}).get("delta"),
         answers=answers,
@@ -301,4 +301,6 @@ def _open(plan: HoldoutPlan) -> None:
     """Charge and open."""
     subject = inspection().subject
     account = asset_entry.registered(plan.delta)
-    run_open_holdout(plan, subject.synthetic, subject.holdout, access.workspace(), account)
+    run_open_holdout(
+        plan, subject.synthetic, subject.holdout.one_row_each, access.workspace(), account
+    )

@@ -73,9 +73,9 @@ def _offer() -> None:
 def _plan(epsilon: float) -> PrivatePlan:
     now = inspection()
     return design_private(
-        now.subject.holdout.schema,
+        now.subject.holdout.one_row_each.schema,
         now.subject.target,
-        now.subject.holdout.n,
+        now.subject.holdout.people,
         epsilon,
         now.certificate.get("guarantee", {}).get("delta"),
         release=str(now.certificate.get("plan_sha256", "")),
@@ -138,7 +138,7 @@ def _run(plan: PrivatePlan) -> None:
     run_private_numbers(
         plan,
         now.subject.synthetic,
-        now.subject.holdout,
+        now.subject.holdout.one_row_each,
         _kept,
         account,
         told=now.private.append,  # on the screen, whatever the disk says

@@ -141,7 +141,7 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(
-        Brief(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+        Brief(schema, config.task, config.budget, table.people, dag=dag, synthesis=config.synthesis)
     )
     _check_plan(folder, plan)
     teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
@@ -220,7 +220,7 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_file.load(config.table.schema)
     table = _rows(folder, schema, public=config.table.public)
-    plan = graph_plan(config, schema, table.n)
+    plan = graph_plan(config, schema, table.people)
     _check_plan(folder, plan)
     account = _account(folder, config, plan.delta)
     found = run_learn_graph(plan, table, folder / RESULT / GRAPH, account)
@@ -241,7 +241,7 @@ def _compare(folder: Path) -> dict[str, Any]:
     plan = design_comparator(
         about["method"],
         schema,
-        table.n,
+        table.people,
         about["epsilon"],
         about["delta"],
         degree=about["degree"],
@@ -266,7 +266,12 @@ def _compare_external(folder: Path, about: dict[str, Any], table: Rows) -> dict[
     from prism_core.runs.charged_comparator import run_external_comparator
 
     plan = design_external(
-        about["method"], table.schema, table.n, about["epsilon"], about["delta"], rows=about["rows"]
+        about["method"],
+        table.schema,
+        table.people,
+        about["epsilon"],
+        about["delta"],
+        rows=about["rows"],
     )
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was entered. Nothing was run.")

@@ -109,6 +109,11 @@ def _columns(state: Project) -> ChecklistLine:
     return ChecklistLine(done=True, text=text, step=step, doubt=bool(schema.looks) or bool(note))
 
 
+def rows_kept(most: int) -> str:
+    """How many rows of a person are used."""
+    return "one row" if most == 1 else f"up to {most} rows"
+
+
 def _people(state: Project) -> ChecklistLine:
     assert state.data.schema is not None
     schema = state.data.schema
@@ -118,7 +123,7 @@ def _people(state: Project) -> ChecklistLine:
     unit = (
         "one row per person declared"
         if schema.one_row_per_person
-        else f"one row kept per {plain(schema.person_id or '')}"
+        else f"{rows_kept(schema.max_rows)} kept per {plain(schema.person_id or '')}"
     )
     return ChecklistLine(done=True, text=f"People: {unit}")
 

@@ -162,7 +162,7 @@ def _launch(state: Project, plan: Plan) -> None:
     )
     table, train, holdout = split_rows(state, how)
     # Confirmed was this plan; other columns or another number of rows make another one.
-    if train.schema != plan.schema or train.n != plan.n:
+    if train.schema != plan.schema or train.people != plan.n:
         raise PrismError(
             "The columns or the number of training rows changed. Open the page Data again."
         )

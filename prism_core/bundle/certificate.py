@@ -21,6 +21,7 @@ from prism_core.structure.independence import changes_not_covered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.approval import Approval
     from prism_core.planning.choices import Stages
     from prism_core.planning.plan import Plan
@@ -124,9 +125,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
             "declared_epsilon": plan.budget.epsilon,
             "accountant": plan.budget.accountant,
             "neighbours": NEIGHBOURS,
-            "unit": "one row per person declared"
-            if plan.schema.one_row_per_person
-            else "one uniformly chosen row per person ID",
+            "unit": _unit(plan.schema),
             "n": plan.n,
         },
         "task": {
@@ -162,6 +161,19 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
             "versions": dict(facts.versions),
         },
     }
+
+
+def _unit(schema: Schema) -> str:
+    """Whose rows count, and how many of them."""
+    if schema.one_row_per_person:
+        return "one row per person declared"
+    if schema.contribution.single:
+        return "one uniformly chosen row per person ID"
+    weight = "every person weighs one" if schema.contribution.shared else "every row weighs one"
+    return (
+        f"a person with all rows, by person ID, of which up to {schema.max_rows} uniformly chosen "
+        f"ones are used; {weight}; the number of rows is private"
+    )
 
 
 def _codebook(plan: Plan) -> dict[str, Any]:

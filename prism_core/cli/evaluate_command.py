@@ -28,7 +28,10 @@ from prism_core.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.raw_table import RawTable
     from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation
     from prism_core.planning.regimes import Aim
 
@@ -158,8 +161,9 @@ def _what(arguments: argparse.Namespace) -> tuple[Schema, Path, tuple[Aim, ...],
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    from prism_core.data.table_identity import check_apart
     from prism_core.data.tables.address import split_sheet
-    from prism_core.data.tables.raw_table import read_table
+    from prism_core.data.tables.raw_table import RawTable, read_table
     from prism_core.evaluation.evaluate import evaluate_targets
     from prism_core.evaluation.evaluate import evaluation_document as targets_document
     from prism_core.evaluation.score_text import score_lines
@@ -176,9 +180,12 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     schema, synthetic, aims, local = _what(arguments)
     style = {key: local[key] for key in ("separator", "encoding") if key in local}
 
-    def real(place: str) -> Any:  # noqa: ANN401
+    def opened_rows(place: str) -> RawTable | BigTable:
         raw = open_rows(address(place), columns=schema.header, **style)
         say_misfits(schema, raw)
+        return raw
+
+    def real(raw: RawTable | BigTable) -> EncodedTable:
         return encode_holdout(schema, raw, rng=fresh_rng())
 
     train = arguments.train
@@ -186,11 +193,15 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     own = local.get("train")
     if train is None and own is not None and split_sheet(Path(own))[0].is_file():
         train = own
+    held = opened_rows(arguments.holdout)
+    taught = None if train is None else opened_rows(train)
+    if taught is not None and isinstance(held, RawTable):
+        check_apart(held, taught, schema.person_id)
     found = evaluate_targets(
         encode_synthetic(schema, read_table(synthetic)),
-        real(arguments.holdout),
+        real(held),
         aims,
-        train=None if train is None else real(train),
+        train=None if taught is None else real(taught),
         as_classes=arguments.classes,
     )
     document = targets_document(found, aims)
@@ -226,9 +237,11 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     # One generator for the rows of persons and known noise: a rehearsal has one seed.
     rng = step_rng(arguments.seed)
     raw = opened(arguments.holdout, folder, arguments, public=public)
-    holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)
+    # One row of each person: the proof of private numbers is of one.
+    schema = folder.schema.with_one_row()
+    holdout = encode_holdout(schema, raw, rng=rng, public=public)
     plan = design_private(
-        folder.schema,
+        schema,
         folder.certificate["task"]["target"],
         holdout.n,
         arguments.private,

@@ -130,7 +130,7 @@ def _open(arguments: argparse.Namespace) -> None:
     raw = holdout_rows.opened(arguments.holdout, folder, arguments, public=public)
     holdout = _encoded(raw, folder, key, public=public)
     plan = design_holdout(
-        folder.schema,
+        folder.schema.with_one_row(),
         folder.certificate["task"]["target"],
         holdout.n,
         arguments.epsilon,
@@ -211,7 +211,7 @@ def _encoded(
     from prism_core.runs.inputs import encode_holdout
 
     rng = np.random.default_rng(list(key))
-    return encode_holdout(folder.schema, raw, rng=rng, public=public)
+    return encode_holdout(folder.schema.with_one_row(), raw, rng=rng, public=public)
 
 
 def _workspace(arguments: argparse.Namespace) -> Path:

@@ -150,6 +150,18 @@ class EncodedTable:
         """All rows at once, as they are in memory; see `data.source.Rows`. Spends nothing."""
         return [({name: self.column(name) for name in names}, self.n)]
 
+    @property
+    def one_row_each(self) -> EncodedTable:
+        """One row of each person, for what is proven for one; the table itself where it has that.
+
+        Kept rows stand in random order, so the first of a person is a uniformly chosen one.
+        """
+        if self.person is None:
+            return self
+        first = np.unique(self.person, return_index=True)[1]
+        schema = self.schema.with_one_row()
+        return replace(self, schema=schema, codes=self.codes[first], person=None)
+
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""
         fine = None if self.fine is None else self.fine[positions]

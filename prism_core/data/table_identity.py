@@ -97,12 +97,36 @@ def _rows(raw: RawTable) -> str:
     return f"rows {whole.hexdigest()}"
 
 
-def check_test(test: RawTable, table: RawTable | BigTable) -> None:
-    """Refuse a test file with the rows of the table; whichever came first. Spends nothing.
+def check_apart(test: RawTable, table: RawTable | BigTable, person_id: str | None) -> None:
+    """Refuse test rows of people who are in the table, too. Spends nothing.
+
+    The answer depends on the rows, as that of `check_test`. Of a table that is not in memory
+    nothing is compared.
 
     Raises:
-        TableError: when the two are the same file or hold the same rows; no cell is in it.
+        TableError: when a person is on both sides; no ID is in it.
     """
+    if person_id is None or not isinstance(table, RawTable):
+        return
+    if person_id not in test.header or person_id not in table.header:
+        return
+    if set(test.column(person_id)) & set(table.column(person_id)):
+        raise TableError(
+            f"{test.name!r} has rows of people who are in {table.name!r}, too, by their "
+            f"{person_id!r}. Split the table by person: what somebody's other rows taught is no "
+            "test.",
+            field="holdout",
+        )
+
+
+def check_test(test: RawTable, table: RawTable | BigTable, person_id: str | None = None) -> None:
+    """Refuse a test file with rows or people of the table; whichever came first. Spends nothing.
+
+    Raises:
+        TableError: when the two are the same file, hold the same rows, or rows of the same people;
+            no cell is in it.
+    """
+    check_apart(test, table, person_id)
     if marks(test) & marks(table):
         raise TableError(
             f"{test.name!r} and {table.name!r} are the same file or hold the same rows: what the "

@@ -69,7 +69,8 @@ def evaluate(
     allowed = learners_of(synthetic.schema[target], as_classes=as_classes)
     learners = allowed if learners is None else learners
     check_learners(learners, allowed)
-    sampled = resamples(labelled(holdout, target).n, rng)
+    known = labelled(holdout, target)
+    sampled = resamples(known.n, rng, known.person)
     steps = len(learners) * (1 if train is None else 2) + 2
     done = iter(range(steps + 1))
 

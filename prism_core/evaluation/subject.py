@@ -87,6 +87,11 @@ class Subject:
         return self.synthetic.schema
 
     @property
+    def mass(self) -> int:
+        """What the counts that were measured added up to at least; public."""
+        return self.real.contribution.totals(self.n)[0]
+
+    @property
     def features(self) -> tuple[str, ...]:
         """All columns but the target and what is hidden, in schema order; or S alone."""
         if self.s_alone:

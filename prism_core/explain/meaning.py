@@ -112,6 +112,13 @@ def group_factor(trade: TradeOff, people: int, delta: float) -> float | None:
 
 def _rows(plan: Plan) -> str:
     schema = plan.schema
+    if not schema.contribution.single:
+        return (
+            f"Up to {schema.max_rows} rows for every value of {plain(schema.person_id or '')} are "
+            "used, and all of a person's rows are protected together, those that are not used, "
+            f"too. {weighting_text(schema)} Synthetic rows are not linked into persons. Somebody "
+            "with two values in the table counts twice and is protected less."
+        )
     if schema.person_id is not None:
         return (
             f"One row for every value of {plain(schema.person_id)} is kept, so that a person "
@@ -123,6 +130,13 @@ def _rows(plan: Plan) -> str:
             "protected less, as a group of that many people is; the program cannot check this."
         )
     return "It is not declared yet how rows and people relate; the release needs it."
+
+
+def weighting_text(schema: Schema) -> str:
+    """Which population synthetic rows speak for, where people have several rows."""
+    if schema.contribution.shared:
+        return "Every person weighs one, so the synthetic rows speak for people."
+    return "Every row that is used weighs one, so the synthetic rows speak for rows."
 
 
 def _schema(plan: Plan) -> str:
@@ -406,6 +420,8 @@ def after(before: float, loss: float) -> float:
 
 
 def _unit(plan: Plan) -> str:
+    if not plan.contribution.single:
+        return "one person, by the person ID, with all rows: whatever they say"
     if plan.schema.person_id is not None:
         return "one person, by the person ID: whatever the person's row says"
     return "one person, who has one row: whatever it says"

@@ -221,6 +221,20 @@ def check_people(declared: DeclaredPeople) -> None:
         )
 
 
+def check_one_row(schema: Schema, what: str) -> None:
+    """Refuse several rows a person for a step whose proof is of one.
+
+    Raises:
+        PrivacyError: in that case, before a row is read.
+    """
+    if not schema.contribution.single:
+        raise PrivacyError(
+            f"{what} for one row a person, which is drawn from all that she has. Use the same "
+            "schema with max_rows = 1 for this step; the release may use more.",
+            field="max_rows",
+        )
+
+
 def check_persons(declared: DeclaredPeople, n: int) -> None:
     """Refuse an n that is not the number of persons, where that is declared.
 

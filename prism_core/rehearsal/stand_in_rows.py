@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.samples.additive_scm import Edge, Shift, Strength
@@ -42,6 +44,7 @@ HOLDOUT_ROWS = 5_000
 """Rows that a learner is scored on."""
 
 _DOCUMENT, _CODES, _TRAIN = "stand_in.json", "stand_in.npz", "train"
+_PERSON = ".person"  # behind the name of a table: whose its rows are
 
 NEIGHBOURS = 8
 """Columns related to the target in the graph that is assumed where none is known."""
@@ -139,8 +142,13 @@ def save(stand_in: StandIn, folder: Path) -> None:
     }
     # No sync: rows that go with the power are drawn or read again.
     files.replace(folder / _DOCUMENT, json.dumps(document).encode(), sync=False)
-    codes: dict[str, Any] = {_TRAIN: stand_in.train.codes}
-    codes |= {shift: table.codes for shift, table in stand_in.holdouts.items()}
+    tables = {_TRAIN: stand_in.train, **stand_in.holdouts}
+    codes: dict[str, Any] = {name: table.codes for name, table in tables.items()}
+    codes |= {
+        f"{name}{_PERSON}": table.person
+        for name, table in tables.items()
+        if table.person is not None
+    }
     # In memory first: the file is then replaced as a whole.
     content = io.BytesIO()
     np.savez(content, **codes)
@@ -186,8 +194,15 @@ def _loaded(folder: Path) -> StandIn:
         # No pickle: loading one runs code from the file.
         np.load(file, allow_pickle=False) as codes,
     ):
+        people = {
+            name.removesuffix(_PERSON): codes[name] for name in codes if name.endswith(_PERSON)
+        }
         tables = {
-            name: EncodedTable(schema=schema, codes=codes[name], public=True) for name in codes
+            name: EncodedTable(
+                schema=schema, codes=codes[name], public=True, person=people.get(name)
+            )
+            for name in codes
+            if not name.endswith(_PERSON)
         }
     train = tables.pop(_TRAIN)
     return StandIn(
@@ -198,6 +213,24 @@ def _loaded(folder: Path) -> StandIn:
         train=train,
         holdouts={shift: tables[shift] for shift in SHIFTS if shift in tables},
     )
+
+
+MEAN_ROWS = 2.3
+"""Rows of an invented person on average, before max_rows: 1 and a geometric number."""
+
+
+def people_of(people: int, max_rows: int, mean: float = MEAN_ROWS) -> NDArray[np.int64] | None:
+    """Whose each row is, of invented people with several rows; None where each has one.
+
+    The distribution is declared and no draw: as many people have 1, 2, ... rows as the geometric
+    law says, cut at `max_rows`.
+    """
+    if max_rows == 1:
+        return None
+    more = (mean - 1.0) / mean  # chance of another row
+    ranks = (np.arange(people) + 0.5) / people
+    kept = 1 + np.floor(np.log(ranks) / np.log(more)).astype(np.int64)
+    return np.repeat(np.arange(people), np.minimum(kept, max_rows))
 
 
 def from_graph(
@@ -256,11 +289,21 @@ def from_graph(
         if not names
     ]
     rng = np.random.default_rng([seed, 1])
-    train = EncodedTable(schema=schema, codes=world.draw(rows, rng), public=True)
-    holdouts: dict[Shift, EncodedTable] = {
-        shift: EncodedTable(schema=schema, codes=world.draw(holdout, rng, shift), public=True)
-        for shift in shifts
-    }
+
+    def drawn_rows(people: int, shift: Shift = "none") -> EncodedTable:
+        person = people_of(people, schema.max_rows)
+        many = people if person is None else len(person)
+        codes = world.draw(many, rng, shift)
+        return EncodedTable(schema=schema, codes=codes, public=True, person=person)
+
+    train = drawn_rows(rows)
+    holdouts: dict[Shift, EncodedTable] = {shift: drawn_rows(holdout, shift) for shift in shifts}
+    if train.person is not None:
+        notes.append(
+            f"The {rows:,} persons have {train.n:,} rows together, by an invented distribution "
+            f"({MEAN_ROWS:g} on average before max_rows); rows of one person are as unlike as "
+            "those of two."
+        )
     return StandIn(
         title=f"{rows:,} invented rows drawn from the {'graph' if dag else 'assumed graph'} with "
         f"{strength} effects",
@@ -284,15 +327,16 @@ def from_sample(name: str) -> StandIn:
     tests: dict[Shift, RawTable] = {sample.shift: sample.test}
     if sample.shift != "none":
         tests = {"none": catalogue.fresh(name), **tests}
+    rng = np.random.default_rng(0)  # chooses the rows of a person, where there are several
     holdouts: dict[Shift, EncodedTable] = {
-        shift: encode(sample.schema, raw, public=True) for shift, raw in tests.items()
+        shift: encode(sample.schema, raw, public=True, rng=rng) for shift, raw in tests.items()
     }
     undefined = [shift for shift in ("children", "parents") if shift not in holdouts]
     return StandIn(
         title=f"the packaged sample “{sample.title}” ({sample.train.rows:,} generated rows)",
         target=sample.target,
         dag=formats.parse(sample.dag_json).dag,
-        train=encode(sample.schema, sample.train, public=True),
+        train=encode(sample.schema, sample.train, public=True, rng=rng),
         holdouts=holdouts,
         notes=(f"The sample does not come with this shift: {', '.join(undefined)}.",),
     )
@@ -319,7 +363,9 @@ def from_rows(
     schema = schema.without_looks()
     check_covered(schema, raw)
     table = encode(schema.without_person(), raw, public=True)
-    table = EncodedTable(schema=schema, codes=table.codes, public=True)
+    # Each row as another person: nobody says whose the rows of a file are.
+    person = None if schema.contribution.single else np.arange(table.n)
+    table = EncodedTable(schema=schema, codes=table.codes, public=True, person=person)
     kept = min(HOLDOUT_ROWS, max(1, table.n // 5))
     rng = np.random.default_rng(seed)
     if table.n > MOST_ROWS + kept:

@@ -184,5 +184,5 @@ def stand_in_subject(stand_in: StandIn) -> Subject:
         holdout=stand_in.holdouts["none"],
         train=stand_in.train,
         target=stand_in.target,
-        n=stand_in.train.n,
+        n=stand_in.train.people,
     )

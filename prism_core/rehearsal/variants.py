@@ -78,14 +78,14 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     weights = {name: weight for name, weight in task.weights.items() if name in features}
     locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))
     k = None if task.k is None else min(task.k, len(schema.columns) - 1 - len(further))
-    rows = min(synthesis.rows or stand_in.train.n, FITTED_ROWS)
+    rows = min(synthesis.rows or stand_in.train.people, FITTED_ROWS)
     try:
         return design(
             Brief(
                 schema,
                 replace(task, target=target, weights=weights, further=further, k=k),
                 replace(budget, epsilon=epsilon, locks=locks),
-                stand_in.train.n,
+                stand_in.train.people,
                 dag=stand_in.dag,
                 synthesis=replace(synthesis, rows=rows),
             )

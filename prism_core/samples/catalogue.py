@@ -18,7 +18,7 @@ from prism_core import files
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import ConfigError
-from prism_core.samples import readmission, scm
+from prism_core.samples import readmission, readmission_stays, scm
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -94,6 +94,18 @@ _RECIPES: dict[str, _Recipe] = {
         seed=2030,
         rows=20_000,
     ),
+    "readmission_stays": _Recipe(
+        title="Hospital stays of people who come back",
+        description="Generated stays of 20,000 people, 1 to 12 stays each, of which up to three "
+        "are used. Whether somebody comes back depends on earlier stays, so one stay of each "
+        "person shows little of those who come back most.",
+        tables=readmission_stays.tables,
+        schema=readmission_stays.schema,
+        edges=readmission_stays.edges,
+        target=readmission_stays.TARGET,
+        seed=2033,
+        rows=20_000,
+    ),
     "scm_spurious": _Recipe(
         title="Benchmark: consequences that stop predicting",
         description="Two causes, ten consequences and ten noise columns around one outcome, as in "
@@ -122,7 +134,7 @@ _RECIPES: dict[str, _Recipe] = {
     ),
 }
 
-SAMPLES: tuple[str, ...] = ("readmission", "scm_spurious", "scm_marginal")
+SAMPLES: tuple[str, ...] = ("readmission", "readmission_stays", "scm_spurious", "scm_marginal")
 
 
 def load(name: str) -> Sample:

@@ -139,6 +139,8 @@ class Protocol:
     def withheld(self) -> tuple[str, ...]:
         """What does not."""
         person = "" if self.plan.schema.person_id is None else " Person IDs are never synthesised."
+        if not self.plan.contribution.single:
+            person += " Synthetic rows are not linked into persons; the number of rows is private."
         return (
             f"No private row, and no count of rows without noise.{person}",
             "No comparison of synthetic with real rows: such numbers are outside epsilon, for the "

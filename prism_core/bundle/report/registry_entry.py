@@ -103,6 +103,9 @@ def _basic(plan: Plan, facts: Facts, date: str, said: CuratorStatement) -> dict[
 
 
 def _unit(plan: Plan) -> str:
+    if not plan.contribution.single:
+        most = plan.contribution.max_rows
+        return f"A person with all rows, of which up to {most} uniformly chosen ones are used."
     if plan.schema.person_id is not None:
         return "One uniformly chosen row per person ID."
     return "One row per person, as declared."

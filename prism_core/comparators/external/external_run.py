@@ -15,7 +15,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import schema_file
 from prism_core.data.source import check_fits
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.planning.step_plan import StepPlan, check_counts, delta_in_force
+from prism_core.planning.step_plan import StepPlan, check_counts, check_one_row, delta_in_force
 from prism_core.privacy.parameters import delta_value, epsilon_value
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class ExternalPlan(StepPlan):
         check_counts(self.n, self.rows)
         if len(self.schema.names) < 2:
             raise PlanError("A package needs at least two columns.", field="schema")
+        check_one_row(self.schema, "A package of others is run")
 
     @property
     def about(self) -> External:

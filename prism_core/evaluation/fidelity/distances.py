@@ -130,7 +130,7 @@ def variation(a: EncodedTable, b: EncodedTable, clique: Sequence[str]) -> Variat
     else:
         p, q = _sparse_counts(a, b, clique)
     held = p + q > 0
-    p, q = p[held] / a.n, q[held] / b.n
+    p, q = p[held] / p.sum(), q[held] / q.sum()
     return Variation(
         # A sum of shares may round to above 1.
         min(1.0, float(np.abs(p - q).sum()) / 2.0),
@@ -174,7 +174,7 @@ def column_shapes(comparison: RowComparison) -> tuple[ColumnShape, ...]:
 
 
 def _shares(table: EncodedTable, name: str) -> tuple[float, ...]:
-    return tuple((marginal_counts(table, (name,)) / max(1, table.n)).tolist())
+    return tuple((marginal_counts(table, (name,)) / max(1, table.mass)).tolist())
 
 
 def column_rows(comparison: RowComparison) -> list[MetricRow]:

@@ -109,7 +109,7 @@ class JointShares:
 def joint_shares(subject: Subject, a: str, b: str) -> JointShares:
     """One pair cell by cell. Spends nothing; outside epsilon, for the curator only."""
     real, made = (
-        marginal_counts(table, (a, b)) / max(1, table.n)
+        marginal_counts(table, (a, b)) / max(1, table.mass)
         for table in (subject.real, subject.synthetic)
     )
     schema = subject.schema

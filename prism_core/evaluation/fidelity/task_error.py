@@ -152,7 +152,7 @@ def _marginals(
     subject: Subject, clique: tuple[str, str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float | None]:
     real, made = (
-        marginal_counts(table, clique) / max(1, table.n)
+        marginal_counts(table, clique) / max(1, table.mass)
         for table in (subject.real, subject.synthetic)
     )
     return real, made, cell_sigma(subject.schema, clique, subject.measured)
@@ -162,7 +162,7 @@ def _deviation(
     subject: Subject, real: NDArray[np.float64], made: NDArray[np.float64], sigma: float
 ) -> NDArray[np.float64]:
     """Standard deviation of every cell, as a share: noise, and rows drawn at random."""
-    variance = np.full(real.shape, (sigma / subject.n) ** 2)
+    variance = np.full(real.shape, (sigma / subject.mass) ** 2)
     if subject.sampling == "iid" and subject.synthetic.n:
         variance = variance + made * (1.0 - made) / subject.synthetic.n
     if subject.real.n != subject.n and subject.real.n:

@@ -11,6 +11,7 @@ from prism_core.errors import BudgetError, TaskError
 from prism_core.planning.step_plan import (
     ZcdpPlan,
     check_declared,
+    check_one_row,
     check_people,
     check_rows,
     delta_in_force,
@@ -216,6 +217,7 @@ def _check(schema: Schema, target: str, n: int, tolerance: float) -> None:
     if schema[target].level_count < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
     check_people(schema)
+    check_one_row(schema, "A reusable holdout is proven")
     if isinstance(tolerance, bool) or not 0.0 < tolerance < 1.0:
         raise BudgetError(
             "tolerance must lie strictly between 0 and 1: a share of the metric's range, for "

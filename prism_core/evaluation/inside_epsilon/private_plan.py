@@ -14,6 +14,7 @@ from prism_core.evaluation.tstr.regressors import by_squared_loss, learners_of
 from prism_core.planning.step_plan import (
     ZcdpPlan,
     check_declared,
+    check_one_row,
     check_people,
     check_rows,
     delta_in_force,
@@ -184,6 +185,7 @@ def design_private(
     if levels < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
     check_people(schema)
+    check_one_row(schema, "Private numbers are proven")
     delta = delta_value(delta_in_force(delta, n))
     numeric = by_squared_loss(schema[target], as_classes=as_classes)
     if numeric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.planning.step_plan import check_people
+from prism_core.planning.step_plan import check_one_row, check_people
 
 if TYPE_CHECKING:
     from prism_core.data.encoding import EncodedTable
@@ -37,6 +37,7 @@ def check_released_tables(
             field="synthetic",
         )
     check_people(holdout.schema)
+    check_one_row(holdout.schema, "Private numbers are proven")
     if holdout.n != n:
         raise PlanError(
             f"The plan is for {n:,} holdout rows (persons) and the table does not have that many. "

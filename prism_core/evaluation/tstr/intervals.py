@@ -7,7 +7,7 @@ so differences and ratios of scores are compared pair by pair. Outside epsilon l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -147,16 +147,17 @@ _BLOCK = 1_000_000
 class Resamples:
     """Resamples of test rows, drawn again in the same way each time they are gone through.
 
-    One row is one person: a table with several rows a person would draw persons here, and a row
-    would count as often as its person.
+    Persons are drawn, and a row counts as often as its person.
 
     Attributes:
         rows: number of test rows, 1 or more.
         seed: what the draws follow from.
+        person: whose row it is, from 0 on, shape (rows,); None where each is somebody else's.
     """
 
     rows: int
     seed: int
+    person: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def draws(self) -> int:
@@ -166,14 +167,16 @@ class Resamples:
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """How often each row was drawn, shape (some of the resamples, rows)."""
         rng = np.random.default_rng(self.seed)
+        people = self.rows if self.person is None else int(self.person.max(initial=-1)) + 1
         size, left = max(1, _BLOCK // max(1, self.rows)), self.draws
         while left:
             some = min(size, left)
-            drawn = rng.integers(0, self.rows, (some, self.rows))
+            drawn = rng.integers(0, people, (some, people))
             # Every resample counts in a range of its own, so one bincount serves the block.
-            drawn += np.arange(some)[:, None] * self.rows
-            counts = np.bincount(drawn.ravel(), minlength=some * self.rows)
-            yield counts.reshape(some, self.rows).astype(np.float64)
+            drawn += np.arange(some)[:, None] * people
+            counts = np.bincount(drawn.ravel(), minlength=some * people)
+            times = counts.reshape(some, people).astype(np.float64)
+            yield times if self.person is None else times[:, self.person]
             left -= some
 
     def scores(self, statistics: Mapping[str, Statistic]) -> dict[str, Draws]:
@@ -187,16 +190,19 @@ class Resamples:
         return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def resamples(rows: int, rng: np.random.Generator | None = None) -> Resamples:
-    """Resamples of so many rows.
+def resamples(
+    rows: int, rng: np.random.Generator | None = None, person: NDArray[np.int64] | None = None
+) -> Resamples:
+    """Resamples of so many rows, or of the persons whose they are.
 
     Args:
         rows: number of test rows.
+        person: whose each row is, from 0 on; None where each is somebody else's.
         rng: gives the seed; None for the same resamples each time, so that an evaluation of the
             same rows comes out the same.
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    return Resamples(rows=rows, seed=int(rng.integers(2**63)))
+    return Resamples(rows=rows, seed=int(rng.integers(2**63)), person=person)
 
 
 def class_statistics(

@@ -133,7 +133,7 @@ def predict(
     check_learners((learner,), subject.learners)
     target, features, by_class = subject.target, subject.features, subject.as_classes
     test = labelled(subject.holdout, target)
-    sampled = resamples(test.n, rng)
+    sampled = resamples(test.n, rng, test.person)
 
     def tried(side: Side, table: EncodedTable) -> Attempt:
         return attempt(learner, side, table, test, target, features, sampled, as_classes=by_class)

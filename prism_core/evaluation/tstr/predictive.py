@@ -107,7 +107,7 @@ def predictive_rows(
     check_learners(learners, allowed)
     names = scores_of(column, as_classes=as_classes)
     test = labelled(holdout, target)
-    sampled = resamples(test.n) if sampled is None else sampled
+    sampled = resamples(test.n, person=test.person) if sampled is None else sampled
     floor = floor_scores(test, target, train, sampled, as_classes=as_classes)
     rows: list[MetricRow] = []
     curves: list[RocCurve] = []
@@ -285,7 +285,8 @@ def scored_classes(
 ) -> Attempt:
     """The scores of a classifier that are defined, with their intervals and resampled values.
 
-    The interval of an AUC of two classes is DeLong's; the others are percentiles of the resamples.
+    The interval of an AUC of two classes is DeLong's where each row is another person's; the others
+    are percentiles of the resamples.
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
 
     Args:
@@ -307,7 +308,8 @@ def scored_classes(
     intervals: dict[str, Interval] = {}
     for name, value in values.items():
         ends = percentiles(draws[name])
-        if name == "auc" and len(labels) == 2:
+        # DeLong's rows are independent, and those of one person are not.
+        if name == "auc" and len(labels) == 2 and sampled.person is None:
             ends = auc_interval(y == 1, proba[:, 1])
         elif values.get("accuracy") in (0.0, 1.0) and name in ("accuracy", *ORDERED_METRICS):
             # No resample differs from the rows: that is no certainty.
@@ -374,7 +376,9 @@ def _curves(
                 fpr=tuple(points[0].tolist()),
                 tpr=tuple(points[1].tolist()),
                 auc=area,
-                interval=auc_interval(positive, proba[:, code]),
+                interval=None
+                if test.person is not None
+                else auc_interval(positive, proba[:, code]),
             )
         )
     return tuple(curves)

@@ -127,7 +127,7 @@ def _group(
                 y,
                 found.made.proba[inside],
                 labels,
-                resamples(rows, rng),
+                resamples(rows, rng, found.test.take(np.flatnonzero(inside)).person),
             )
     return Subgroup(
         label=label,
@@ -150,7 +150,8 @@ def _inside(
     """The scores of one side on the rows of a group; None where nothing was fitted."""
     if side is None:
         return None
-    sampled = resamples(int(inside.sum()), rng)
+    person = found.test.take(np.flatnonzero(inside)).person
+    sampled = resamples(int(inside.sum()), rng, person)
     if found.numeric:
         if side.predicted is None:
             return None

@@ -179,6 +179,7 @@ def design_graph(
         BudgetError, TaskError, PrivacyError: naming the field and what is allowed.
     """
     _check(schema, target, epsilon, n, share, members)
+    schema = schema.with_one_row()  # the score's proof is of one row a person
     delta = delta_value(delta_in_force(delta, n))
     total = amount_left(accountant("zcdp"), epsilon, delta, schema.prior)
     if not total > 0.0:

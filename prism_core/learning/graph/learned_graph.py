@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from prism_core.data.encoding import EncodedTable
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.learning.graph.graph_plan import LEAST, MAX_CELLS
@@ -178,6 +179,7 @@ def learn_graph(
     """
     source = noise or SecureNoise()
     check_noise_of_table(table, source)
+    table = _one_row_each(table)
     # Before the charge: a table that does not fit costs nothing.
     check_fits(table, plan.schema, plan.n)
     with charging(
@@ -203,6 +205,11 @@ def learn_graph(
     )
 
 
+def _one_row_each(table: Rows) -> Rows:
+    """The rows that are looked at: one of each person. Spends nothing."""
+    return table.one_row_each if isinstance(table, EncodedTable) else table
+
+
 def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
     """The same search without noise on public rows of the same schema. Spends nothing.
 
@@ -216,6 +223,7 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
             "public if it really is.",
             field="public",
         )
+    table = _one_row_each(table)
     check_fits(table, plan.schema, plan.n)
     scores, left = BlanketScores(plan), list(plan.candidates)
     members: list[str] = []
