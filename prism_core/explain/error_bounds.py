@@ -185,7 +185,7 @@ def bounds(
         p_min=p_min,
         delta_s=delta_s,
         erm=_erm(plan, beta, delta_s),
-        marginals=tuple(_marginal(query, plan.n, beta) for query in plan.queries),
+        marginals=tuple(_marginal(query, plan.mass, beta) for query in plan.queries),
         sampling=_sampling(plan, beta),
     )
 
@@ -295,7 +295,7 @@ def _sampling(plan: Plan, beta: float) -> Bound:
     cells = plan.domain.cells((*plan.s, plan.task.target))
     return Bound(
         name="sampling error of (S, Y)",
-        raw=sampling_l1(cells, plan.n, beta) / 2.0,
+        raw=sampling_l1(cells, plan.n, beta) / 2.0 if _independent(plan) else None,
         kind="assumption",
         theorem=SAMPLING,
         failing=beta,
@@ -305,8 +305,23 @@ def _sampling(plan: Plan, beta: float) -> Bound:
     )
 
 
+def _independent(plan: Plan) -> bool:
+    """Whether what one person adds is one share of the table, as `sampling_l1` takes it.
+
+    The share of a cell is then a mean over persons of numbers in [0, 1], as with one row each.
+    """
+    return plan.contribution.single or plan.contribution.shared
+
+
 def _delta_s(plan: Plan, beta: float, p_min: float | None, residual: float | None) -> Bound:
     """How far the model is off on (S, Y): by the joint where it is measured, else by the tree."""
+    if not _independent(plan):
+        return _unknown(
+            "People have several rows that count one each, and the rows of one person are no "
+            "independent sample, so the distance to the population is not bounded. Let every "
+            "person weigh one for a bound.",
+            "guarantee",
+        )
     whole = {*plan.s, plan.task.target}
     joint = next(
         (query for query in plan.queries if set(query.clique) == whole and query.linear is None),
@@ -344,7 +359,7 @@ def _unknown(sentence: str, kind: BoundKind) -> Bound:
 def _by_joint(joint: Query, plan: Plan, beta: float, residual: float | None) -> Bound:
     """Half of noise, sampling and residual, by the triangle inequality."""
     # Half of beta each, so that noise and sampling hold together but for beta.
-    noise = noise_l1(joint.cells, joint.sigma, plan.n, beta / 2.0)
+    noise = noise_l1(joint.cells, joint.sigma, plan.mass, beta / 2.0)
     sampled = sampling_l1(joint.cells, plan.n, beta / 2.0)
     fit = (
         "and the fitted model reproduces the noisy joint; what the fit leaves over comes on top "
@@ -383,7 +398,7 @@ def _by_tree(plan: Plan, beta: float, p_min: float) -> Bound:
     alpha = (
         max(
             (
-                noise_l1(pair.cells, pair.sigma, plan.n, part)
+                noise_l1(pair.cells, pair.sigma, plan.mass, part)
                 + sampling_l1(pair.cells, plan.n, part)
                 for pair in pairs
             ),

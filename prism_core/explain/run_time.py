@@ -90,7 +90,7 @@ def parts(plan: Plan, found: Found = USUAL) -> dict[str, float]:
     cells, clear = typical_cells(plan), _USUAL
     rounds = 0.0
     if three is not None and three.rule == "adaptive":
-        clear = plan.n / three.sigma
+        clear = plan.mass / three.sigma
         cells, path = _growth(plan, three, found)
         # Pairs of the features watched, with and without the target: 2 x 45 x 44 / 2.
         asked = three.rounds * min(len(three.candidates), WATCHED * (WATCHED - 1))
@@ -98,8 +98,11 @@ def parts(plan: Plan, found: Found = USUAL) -> dict[str, float]:
     fits = 1 + _expected(plan, cells)
     return {
         "start": _START,
-        "rows": _PER_VALUE * len(plan.schema.columns) * (plan.n + plan.rows),
-        "choices": _pairs(plan) * (_PER_PAIR + _PER_PAIR_AND_ROW * plan.n),
+        "rows": _PER_VALUE
+        * len(plan.schema.columns)
+        * (plan.contribution.max_rows * plan.n + plan.rows),
+        "choices": _pairs(plan)
+        * (_PER_PAIR + _PER_PAIR_AND_ROW * plan.contribution.max_rows * plan.n),
         "rounds": found.factor * rounds,
         "fit": found.factor * fits * cells * _PER_CELL_OF_FIT * math.sqrt(clear),
     }
@@ -181,7 +184,7 @@ def _growth(plan: Plan, three: ThreeWayChoice, found: Found = USUAL) -> tuple[fl
     candidates = three.candidates
     if len(plan.s) > WATCHED and isinstance(candidates, Candidates):
         candidates = candidates.within(plan.s[:WATCHED])
-    clear = plan.n / three.sigma / three.cells
+    clear = plan.mass / three.sigma / three.cells
     usual = _ALL if clear > _CLEAR else _FEW
     picks = round((usual if found.share is None else found.share) * three.rounds)
     return _drawn_growth(
