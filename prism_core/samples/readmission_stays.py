@@ -57,7 +57,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
 LEVELS: dict[str, tuple[str, ...]] = {
     "sex": ("F", "M"),
     "admission_type": ("elective", "urgent", "ED"),
-    "care_at_home": ("none", "family", "service"),
+    "care_at_home": ("nobody", "family", "service"),
 }
 
 # Lower bound, upper bound and interior edges of whole numbers.

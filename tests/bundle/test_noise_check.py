@@ -9,6 +9,7 @@ import pytest
 
 from prism_core.bundle.verify import counts_check
 from prism_core.bundle.verify.counts_check import noise_findings
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.measure import Measurement
 
@@ -19,7 +20,7 @@ PEOPLE = 500
 
 def plan(cliques=CLIQUES, kind="pair"):
     queries = tuple(SimpleNamespace(clique=clique, kind=kind) for clique in cliques)
-    return SimpleNamespace(n=PEOPLE, sizes=SIZES, queries=queries)
+    return SimpleNamespace(n=PEOPLE, sizes=SIZES, queries=queries, contribution=ONE_ROW)
 
 
 def measured(sigma: float, noise: float, rng, cliques=CLIQUES) -> list[Measurement]:

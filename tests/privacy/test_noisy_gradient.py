@@ -18,6 +18,7 @@ from prism_core.planning.regression import GROUPS, STEPS, cells_of, regression_o
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy import noisy_gradient
 from prism_core.privacy.accountants.conversions import epsilon_to_rho
+from prism_core.privacy.contribution import ONE_ROW
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
@@ -141,7 +142,7 @@ def test_unusable_scales_are_refused(bad):
 
 def test_nothing_is_read_before_all_is_checked():
     class Untouchable:
-        public, n = False, 10
+        public, people, contribution = False, 10, ONE_ROW
 
         def batches(self, names):
             raise AssertionError("rows were read")
@@ -158,7 +159,7 @@ def test_nothing_is_read_before_all_is_checked():
     with pytest.raises(PrivacyError, match="Seeded noise"):
         coefficients(Untouchable(), regression, event, seeded())
     large = Untouchable()
-    large.n = 2**42
+    large.people = 2**42
     with pytest.raises(PrivacyError, match="too many rows"):
         coefficients(large, regression, event, SecureNoise())
 
