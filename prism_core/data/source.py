@@ -148,9 +148,14 @@ class MappedRows:
         return self.rows.public
 
     @property
-    def n(self) -> int:
-        """Number of rows; a public fact."""
-        return self.rows.n
+    def people(self) -> int:
+        """Number of persons; a public fact."""
+        return self.rows.people
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts; each row one, as `coarsening` refuses all else."""
+        return self.rows.contribution
 
     def on_fine_grid(self) -> Rows:
         """See `Rows.on_fine_grid`."""
@@ -158,7 +163,7 @@ class MappedRows:
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing by itself."""
-        return count_chunks(self.schema, cliques, self.batches, self.n)
+        return count_chunks(self.schema, cliques, self.batches, self.people)
 
     def batches(
         self, names: Sequence[str]

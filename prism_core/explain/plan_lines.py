@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
 from prism_core.planning.queries import expected_relative_error
-from prism_core.privacy.events import L2_SENSITIVITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,7 +258,7 @@ def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
             found.update(zip(places, _shared(plan, own, rule), strict=True))
     for place, entry in enumerate(entries):
         if entry.kept_back:
-            same = _noise(plan, entry, _of_counts(entry.event), entry.share)
+            same = _noise(plan, entry, _of_counts(entry.event, plan.contribution.l2), entry.share)
             others["uniform"][place] = others["closed_form"][place] = same
     return tuple(
         AllocationComparison(
@@ -270,7 +269,7 @@ def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
             weight=entry.weight,
             locked=entry.locked,
             times=entry.line.times,
-            now=_noise(plan, entry, _of_counts(entry.event), entry.share),
+            now=_noise(plan, entry, _of_counts(entry.event, plan.contribution.l2), entry.share),
             uniform=others["uniform"][place],
             closed_form=others["closed_form"][place],
         )
@@ -364,9 +363,9 @@ def _noise(plan: Plan, entry: _Entry, event: GaussianEvent, share: float) -> Noi
     return Noise(share=share, sigma=sigma, l1=error * plan.mass, relative_error=error)
 
 
-def _of_counts(event: GaussianEvent) -> GaussianEvent:
-    """The event of counts that costs as much as one of a linear query."""
-    if event.sensitivity == L2_SENSITIVITY:
+def _of_counts(event: GaussianEvent, of_counts: float) -> GaussianEvent:
+    """The event of counts, of this sensitivity, that costs as much as one of a linear query."""
+    if event.sensitivity == of_counts:
         return event
-    scale = L2_SENSITIVITY / event.sensitivity
-    return replace(event, sigma=event.sigma * scale, sensitivity=L2_SENSITIVITY)
+    scale = of_counts / event.sensitivity
+    return replace(event, sigma=event.sigma * scale, sensitivity=of_counts)

@@ -172,6 +172,8 @@ def may_be_coarsened(schema: Schema, task: Task, budget: Budget) -> tuple[str, .
         task.coarsen == "never"
         or task.further
         or budget.accountant != "zcdp"
+        # Coarser codes are counted row by row, where rows that share a weight have others.
+        or schema.contribution.shared
         or bases(schema, task)
     ):
         return ()

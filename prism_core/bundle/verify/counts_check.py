@@ -20,7 +20,7 @@ from prism_core.data.tables.spreadsheet import csv_text, raw_csv_text, read_csv
 from prism_core.planning.regimes import leaks
 from prism_core.synthesis.fine_counts import parts_of
 from prism_core.synthesis.release import draw, fit_model
-from prism_core.synthesis.totals import counted_measurements
+from prism_core.synthesis.totals import CountedMeasurement, counted_measurements
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from prism_core.planning.queries import Query
     from prism_core.planning.regimes import Aim
     from prism_core.synthesis.measure import Measurement
-    from prism_core.synthesis.totals import CountedMeasurement
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
