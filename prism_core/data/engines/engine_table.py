@@ -21,6 +21,7 @@ from prism_core.data.engines.engine import run_redacted
 from prism_core.data.engines.grouping import ALL, MOST_SETS, CountQuery
 from prism_core.data.tables.raw_table import arrow_texts
 from prism_core.errors import PrivacyError, TableError
+from prism_core.privacy.contribution import ONE_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
+    from prism_core.privacy.contribution import Contribution
 
 Clique = tuple[str, ...]
 
@@ -65,6 +67,16 @@ class EngineTable:
     def __post_init__(self) -> None:
         # Secret, so that no row can be made up to keep the mark of another.
         self._weights = tuple(1 + secrets.randbelow(2**20 - 1) for _ in self.schema.names)
+
+    @property
+    def people(self) -> int:
+        """Number of persons; a public fact."""
+        return self.n
+
+    @property
+    def contribution(self) -> Contribution:
+        """What one person adds to the counts: one row, as no other is counted there."""
+        return ONE_ROW
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals; what no scan before has counted is counted by one more.

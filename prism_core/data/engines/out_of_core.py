@@ -126,6 +126,7 @@ class BigTable:
             TableError: when a declared column is missing, there is no row, or this database is not
                 one that counts.
         """
+        _check_one_row(schema)
         check_columns(schema.header, self.header, self.name)
         if not self.engine.counts_itself:
             raise TableError("Rows of this database are counted at home.", field="train")
@@ -144,12 +145,7 @@ class BigTable:
                 or the database or the disk fails.
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
-        if not schema.contribution.single:
-            raise TableError(
-                "A table that is not read into memory keeps one row a person. Set max_rows to 1, "
-                "or load a table of at most 256 MB.",
-                field="max_rows",
-            )
+        _check_one_row(schema)
         check_size(self.rows)
         # The codes have a folder of their own, because this table's goes when it is closed.
         folder = make(self.scratch.path.parent.parent)
@@ -196,6 +192,15 @@ class BigTable:
         """Let go of the database and remove the private folder."""
         self.engine.close()
         self.scratch.close()
+
+
+def _check_one_row(schema: Schema) -> None:
+    if not schema.contribution.single:
+        raise TableError(
+            "A table that is not read into memory keeps one row a person. Set max_rows to 1, or "
+            "load a table of at most 256 MB.",
+            field="max_rows",
+        )
 
 
 def open_table(
