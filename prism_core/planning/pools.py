@@ -132,7 +132,9 @@ def star_and_rounds(
     event = frame.accountant.exponential(
         frame.total * choosing, adaptive.parts, "choosing adaptive marginals"
     )
-    sensitivity = model_error_sensitivity(frame.contribution) * _heaviest(frame, adaptive.candidates.pairs.names)
+    sensitivity = model_error_sensitivity(frame.contribution) * _heaviest(
+        frame, adaptive.candidates.pairs.names
+    )
     bar = None
     if adaptive.ties:
         bar = bar_of(len(adaptive.candidates.pairs.names), sensitivity, event.epsilon)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.adaptive_rounds import WATCHED, AdaptiveRounds, Candidates
 from prism_core.planning.regimes import free_features
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY
+from prism_core.privacy.scores import model_error_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,9 +70,10 @@ def may_tie(frame: Frame, features: int) -> bool:
     part = frame.total * frame.pools()["task"] * TIES_SHARE / _most(frame, features)
     sigma = frame.accountant.gaussian(part * (1.0 - TIES_CHOICE_SHARE), 0.0, "").sigma
     epsilon = frame.accountant.exponential(part * TIES_CHOICE_SHARE, 1, "").epsilon
-    least = bar_of(features, MODEL_ERROR_SENSITIVITY, epsilon)
+    least = bar_of(features, model_error_sensitivity(frame.contribution), epsilon)
     return any(
-        copies_error(pair, frame.n) >= least + cost_of_tie(math.prod(pair), sigma, frame.n, 0.0)
+        copies_error(pair, frame.mass)
+        >= least + cost_of_tie(math.prod(pair), sigma, frame.mass, 0.0)
         for pair in itertools.pairwise(sizes)
     )
 

@@ -201,7 +201,7 @@ class AdaptiveChooser:
             cost = math.sqrt(2.0 / math.pi) * sigma * counts.size
         else:
             told = variance_told(self._noises, self._edge(clique))
-            cost = cost_of_tie(counts.size, sigma, self._plan.n, told)
+            cost = cost_of_tie(counts.size, sigma, self._plan.mass, told)
         return weight * (model_error(counts, expected) - cost)
 
 
