@@ -31,6 +31,8 @@ _WORDS = {
     "schema.one_row_per_person": "One row per person",
     "schema.person_id": "Column that names the person",
     "schema.persons": "Number of persons",
+    "schema.max_rows": "Rows used of a person, at most",
+    "schema.weighting": "What a person's rows count",
     "schema.learned": "What learning the columns cost",
     "schema.codebook": "The codebook that the columns were read from",
     "schema.looks": "What opened the rows before the plan",

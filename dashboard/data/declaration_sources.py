@@ -199,6 +199,8 @@ def _take_outline(outline: Outline) -> None:
             one_row_per_person=outline.one_row_per_person,
             person_id=outline.person_id,
             persons=outline.persons,
+            max_rows=outline.max_rows,
+            weighting=outline.weighting,
         )
     )
     _start(rows, provenance, outline=outline)

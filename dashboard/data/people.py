@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
+from dashboard.common.fields import replaced, showing
 from dashboard.common.widgets import mistakes
 from dashboard.data import holdout_entry
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.coverage import coverage
 from prism_core.data.tables.header import check_names
+from prism_core.data.tables.raw_table import RawTable
+from prism_core.privacy.contribution import MOST_ROWS, MOST_SHARED, WEIGHTINGS, Weighting
 from prism_core.runs.inputs import people, some_rows
 from prism_core.text.markdown import plain
+
+_WEIGHTS: dict[Weighting, str] = {
+    "rows": "Every row counts 1",
+    "persons": "Every person counts 1, shared by their rows",
+}
 
 
 def section() -> None:
@@ -37,7 +47,7 @@ def _people() -> None:
     declared = state.data.people
     ways = {
         "row": "Every person has exactly one row",
-        "id": "A column names the person (one row per person is kept)",
+        "id": "A column names the person",
     }
     named = declared.person_id or state.data.person_hint
     now = "id" if named else "row" if declared.one_row_per_person else None
@@ -78,11 +88,13 @@ def _name_person(declared: People, named: str | None) -> None:
     name = str(typed or "").strip()
     if name and (name != declared.person_id or declared.persons != state.data.announced):
         with mistakes():
-            state.declare_people(People(person_id=name, persons=state.data.announced))
+            _declare(name, state.data.announced)
             st.rerun()
+    most = 1 if declared.person_id is None else _used(declared)
+    kept = "One row" if most == 1 else f"Up to {most} rows"
     st.caption(
-        f"One row of each of the {state.data.announced or 0:,} persons is kept at random. The run "
-        "counts them and refuses another number, before anything is charged."
+        f"{kept} of each of the {state.data.announced or 0:,} persons, picked at random. The run "
+        "counts the persons and refuses another number, before anything is charged."
     )
 
 
@@ -102,7 +114,10 @@ def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
     if chosen != declared.person_id or declared.persons is None:
         _count(chosen)
         return
-    _kept(data.raw.rows, declared.persons)
+    # Where a table is not in memory one row is used; more that are declared can be taken back.
+    several = isinstance(data.raw, RawTable) or declared.max_rows > 1
+    most = _used(declared) if several else 1
+    _kept(data.raw.rows, declared.persons, most)
 
 
 def _count(column: str) -> None:
@@ -132,12 +147,62 @@ def _count(column: str) -> None:
         number = people(raw, column)
     if number is not None:
         with mistakes():
-            state.declare_people(People(person_id=column, persons=int(number)))
+            _declare(column, int(number))
             st.rerun()
 
 
-def _kept(rows: int, persons: int) -> None:
+def _declare(person_id: str, persons: int | None) -> None:
+    """The column that names the person; how many rows are used stays as it was."""
+    state = project()
+    named = {"one_row_per_person": False, "person_id": person_id, "persons": persons}
+    state.declare_people(replace(state.data.people, **named))
+
+
+def _used(declared: People) -> int:
+    """Entry of how many rows of a person are used, and what each counts."""
+    often, counted = st.columns([1, 1.6])
+    shared = declared.weighting == "persons"
+    key = showing("people_max_rows", declared.max_rows)
+    often.number_input(
+        "Rows used of a person, at most",
+        1,
+        MOST_SHARED if shared else MOST_ROWS,
+        declared.max_rows,
+        key=key,
+        on_change=_use,
+        args=(key, "max_rows"),
+        help="With 2 rows the noise is twice that of 1, as a person may change twice as many. "
+        "More rows say more where people come often and the budget is large.",
+    )
+    if 1 < declared.max_rows <= MOST_SHARED:
+        key = showing("people_weighting", declared.weighting)
+        counted.radio(
+            "What counts",
+            WEIGHTINGS,
+            WEIGHTINGS.index(declared.weighting),
+            _WEIGHTS.__getitem__,
+            key=key,
+            on_change=_use,
+            args=(key, "weighting"),
+        )
+    return declared.max_rows
+
+
+def _use(key: str, name: str) -> None:
+    if not replaced(key):
+        state = project()
+        state.declare_people(replace(state.data.people, **{name: st.session_state[key]}))
+
+
+def _kept(rows: int, persons: int, most: int) -> None:
     """What one row a person means, for the size and for the outcome."""
+    if most > 1:
+        st.caption(
+            f"{persons:,} persons in {rows:,} rows: up to {most} rows of each are used, picked at "
+            "random. How many that are in all is private. The ID is never synthesised, and "
+            "synthetic rows are not linked into persons."
+        )
+        return
     st.caption(
         f"{persons:,} persons in {rows:,} rows: **{persons:,} rows stay**, {rows - persons:,} are "
         "left out. One row per person is kept at random and the ID is never synthesised."

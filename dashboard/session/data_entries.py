@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainPlan
     from prism_core.learning.domain.requests import Outline, Request
+    from prism_core.privacy.contribution import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class People:
     one_row_per_person: bool = False
     person_id: str | None = None
     persons: int | None = None
+    max_rows: int = 1
+    weighting: Weighting = "rows"
 
 
 @dataclass
@@ -159,6 +162,8 @@ class DataEntries:
             one_row_per_person=self.schema.one_row_per_person,
             person_id=self.schema.person_id,
             persons=self.schema.persons,
+            max_rows=self.schema.max_rows,
+            weighting=self.schema.weighting,
         )
 
     @property

@@ -123,7 +123,8 @@ class Codebook:
         """The schema, where nothing is open.
 
         Args:
-            people: who a row is, as in `Schema`: one_row_per_person, person_id and persons.
+            people: who a row is, as in `Schema`: one_row_per_person, person_id, persons,
+                max_rows and weighting.
 
         Raises:
             SchemaError: naming the first column that is open, and how many are.

@@ -106,6 +106,8 @@ class DomainPlan(ZcdpPlan):
             one_row_per_person=self.outline.one_row_per_person,
             person_id=self.outline.person_id,
             persons=self.outline.persons,
+            max_rows=self.outline.max_rows,
+            weighting=self.outline.weighting,
             prior=prior,
             looks=self.outline.looks,
             codebook=self.outline.codebook,
@@ -231,6 +233,8 @@ def _check_people(outline: Outline, n: int) -> None:
         one_row_per_person=outline.one_row_per_person,
         person_id=outline.person_id,
         persons=outline.persons,
+        max_rows=outline.max_rows,
+        weighting=outline.weighting,
     )
 
 

@@ -85,6 +85,8 @@ def loads_outline(text: str, folder: Path | None = None) -> Outline:
         one_row_per_person=people.one_row_per_person,
         person_id=people.person_id,
         persons=people.persons,
+        max_rows=people.max_rows,
+        weighting=people.weighting,
         provenance=people.provenance,
         prior=people.prior,
         looks=people.looks,
@@ -97,6 +99,8 @@ def dumps_outline(outline: Outline) -> str:
     document: dict[str, Any] = {"version": 1, "provenance": outline.provenance}
     if outline.person_id is not None:
         document |= {"person_id": outline.person_id, "persons": outline.persons}
+        if outline.max_rows > 1:
+            document |= {"max_rows": outline.max_rows, "weighting": outline.weighting}
     else:
         document["one_row_per_person"] = outline.one_row_per_person
     if outline.prior is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.codebook_source import CodebookSource
     from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Provenance
+    from prism_core.privacy.contribution import Weighting
     from prism_core.privacy.learning_charge import LearningCharge
 
 Scale: TypeAlias = Literal["equal", "log"]
@@ -205,7 +206,8 @@ class Outline:
 
     Attributes:
         columns: in table order.
-        one_row_per_person, person_id, persons: as in `Schema`.
+        one_row_per_person, person_id, persons, max_rows, weighting: as in `Schema`; of each person
+            one row is used to learn, whatever the release uses.
         provenance: where the declared columns and the outer bounds come from.
         prior: what learning other columns cost before; the next step does without it.
         looks: what opened the rows before, as in `Schema`.
@@ -219,6 +221,8 @@ class Outline:
     one_row_per_person: bool = False
     person_id: str | None = None
     persons: int | None = None
+    max_rows: int = 1
+    weighting: Weighting = "rows"
     provenance: Provenance = "declared"
     prior: LearningCharge | None = None
     looks: Looks = ()
