@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from prism_core.bundle.reader import read_bundle
+from prism_core.bundle.verify.verification import verify
+from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
@@ -20,6 +23,7 @@ from prism_core.structure.dag import Dag
 from prism_core.synthesis.measure import Measurement, combined
 from prism_core.synthesis.release import release
 from prism_core.synthesis.select import choose_interaction
+from tests.support.verified import wrong
 
 if TYPE_CHECKING:
     from prism_core.planning.wishes.task import Regime
@@ -60,6 +64,14 @@ def test_a_parity_is_found_without_a_graph(causes):
     together = [query.clique for query in made.plan.queries if query.kind == "interaction"]
     assert together == [(*(f"x{i}" for i in range(causes)), "y")]
     assert parity_kept(made.codes, causes) > 0.9
+
+
+def test_a_bundle_with_a_set_that_was_found_verifies(tmp_path):
+    made = run(table(3))
+    folder = bundle_folder.write(made, tmp_path / "run")
+    assert read_bundle(folder).stages() == made.stages
+    report = verify(folder)
+    assert not wrong(report), report.findings
 
 
 @pytest.mark.statistical
