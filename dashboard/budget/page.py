@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.budget import details, edited_design, epsilon_entry, overview, sharing
+from dashboard.budget import (
+    details,
+    edited_design,
+    epsilon_entry,
+    overview,
+    rows_of_person,
+    sharing,
+)
 from dashboard.common.widgets import heading, onward, require_earlier_steps
 from dashboard.session.shelf import project
 
@@ -28,4 +35,6 @@ if plan is not None:
         sharing.idle(plan)
     with tabs:
         overview.tabs(entries, plan)
+    with controls:
+        rows_of_person.section(plan)
 onward("Budget")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import Look, redeclared, this_minute, unsourced
+from prism_core.planning.search.rows_per_person import MEAN_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +88,7 @@ class DataEntries:
         looked: looks at every table of this session, by its key.
         source: the document that a declaration after a look is stated to come from.
         person_hint: the column that is said to name the person, before it is declared.
+        mean_rows: rows of a person on average, a public guess.
         rows_let_go, test_let_go: the tables whose rows are no longer in memory.
     """
 
@@ -115,6 +117,7 @@ class DataEntries:
     looked: dict[str, Looks] = field(default_factory=dict)
     source: str = ""
     person_hint: str = ""
+    mean_rows: float = MEAN_ROWS
     rows_let_go: LetGo | None = None
     test_let_go: LetGo | None = None
 

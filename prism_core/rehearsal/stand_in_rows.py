@@ -21,6 +21,7 @@ from prism_core.data.schema import schema_file
 from prism_core.errors import ConfigError, EvaluationError, PrismError, PrivacyError
 from prism_core.evaluation.tstr.learners import labelled
 from prism_core.evaluation.tstr.predictive import MAX_CLASSES
+from prism_core.planning.search.rows_per_person import MEAN_ROWS
 from prism_core.samples.additive_scm import SHIFTS, AdditiveScm, sparse_graph
 from prism_core.structure import formats
 from prism_core.text import untrusted
@@ -213,10 +214,6 @@ def _loaded(folder: Path) -> StandIn:
         train=train,
         holdouts={shift: tables[shift] for shift in SHIFTS if shift in tables},
     )
-
-
-MEAN_ROWS = 2.3
-"""Rows of an invented person on average, before max_rows: 1 and a geometric number."""
 
 
 def people_of(people: int, max_rows: int, mean: float = MEAN_ROWS) -> NDArray[np.int64] | None:
