@@ -101,12 +101,7 @@ def evaluate(
             sampled=sampled,
         )
     tell("distances of columns")
-    has_train = train is not None and train.n > 0
-    comparison = fidelity.RowComparison(
-        synthetic=synthetic,
-        real=train if train is not None and has_train else holdout,
-        other=holdout if has_train else None,
-    )
+    comparison = _comparison(synthetic, holdout, train)
     distances = [
         *fidelity.column_rows(comparison),
         *fidelity.task_rows(comparison, target=target, features=names, s=s),
@@ -236,3 +231,12 @@ def evaluation_document(found: Sequence[Evaluation], aims: Sequence[Aim]) -> dic
         for one, aim in zip(found, aims, strict=True)
     ]
     return first
+
+
+def _comparison(
+    synthetic: EncodedTable, holdout: EncodedTable, train: EncodedTable | None
+) -> fidelity.RowComparison:
+    """What distances are measured against: the training rows, where there are any."""
+    if train is None or train.n == 0:
+        return fidelity.RowComparison(synthetic=synthetic, real=holdout, other=None)
+    return fidelity.RowComparison(synthetic=synthetic, real=train, other=holdout)
