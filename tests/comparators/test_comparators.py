@@ -66,6 +66,7 @@ class Untouchable:
 
     def __init__(self, schema: Schema, n: int) -> None:
         self.schema, self.n, self.public = schema, n, False
+        self.people, self.contribution = n, schema.contribution
 
     def counts(self, cliques):
         raise AssertionError("rows were read")

@@ -75,6 +75,7 @@ class Untouchable:
 
     def __init__(self, *, schema: Schema = SCHEMA, n: int = N, public: bool = False) -> None:
         self.schema, self.n, self.public = schema, n, public
+        self.people, self.contribution = n, schema.contribution
 
     @property
     def codes(self):

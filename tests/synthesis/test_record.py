@@ -378,16 +378,16 @@ def test_leaks_of_learning_a_graph_are_seen(monkeypatch):
         learn_twice(before, after)
 
 
-def leaky_sigma(table, clique, sigma, noise):
+def leaky_sigma(table, clique, sigma, noise, sensitivity):
     counts = marginal_counts(table, clique)
     return noise.add_discrete_gaussian(counts, sigma * (1.0 + 0.1 * counts.ravel()[0]))
 
 
-def leaky_counts(table, clique, sigma, noise):
+def leaky_counts(table, clique, sigma, noise, sensitivity):
     return noise.add_discrete_gaussian(2 * marginal_counts(table, clique), sigma)
 
 
-def leaky_rounds(table, clique, sigma, noise):
+def leaky_rounds(table, clique, sigma, noise, sensitivity):
     counts = marginal_counts(table, clique)
     for _ in range(1 + int(counts.ravel()[-1] > 0)):
         noisy = noise.add_discrete_gaussian(counts, sigma)

@@ -186,7 +186,8 @@ def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
     class Untouchable:
         public = False
         schema = SCHEMA
-        n = TABLE.n
+        n = people = TABLE.n
+        contribution = SCHEMA.contribution
 
         def column(self, name):
             raise AssertionError("a row was read")
