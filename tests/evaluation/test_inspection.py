@@ -34,6 +34,7 @@ from prism_core.evaluation.tstr.calibration_curve import calibration_curve, grou
 from prism_core.evaluation.tstr.model_agreement import agreement, rank_correlation
 from prism_core.evaluation.tstr.prediction import confusion_counts
 from prism_core.evaluation.tstr.subgroup_scores import subgroups
+from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
@@ -264,7 +265,10 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
         Measured(clique=("flat",), sigma=30.0),
     )
     rng = np.random.default_rng(9)
-    queries = [SimpleNamespace(linear=None, **vars(one)) for one in measured]
+    event = GaussianEvent(sigma=30.0)
+    queries = [
+        SimpleNamespace(linear=None, kind="pair", event=event, **vars(one)) for one in measured
+    ]
     model = fit_naive_bayes(
         {c.name: c.size for c in schema.columns},
         "Y",
