@@ -283,6 +283,7 @@ def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
 @pytest.mark.parametrize("regime", ["causal", "graphical", "predictive"])
 def test_three_way_marginals_change_the_plan(project, regime):
     project.designs.plan.regime, project.designs.plan.k = regime, 4
+    project.designs.plan.three_way = "none"
     project.data.schema = replace(
         project.data.schema,
         columns=tuple(  # large enough that S and Y are not measured as one joint

@@ -162,7 +162,9 @@ def test_a_domain_learned_of_people_is_released_and_evaluated(folder, tmp_path, 
     assert prism("learn-domain", place / "learn.toml", "--out", place / "schema.yaml") == 0
     assert prism("release", place / "release.toml", "--out", tmp_path / "out") == 0
     capsys.readouterr()
-    assert prism("evaluate", tmp_path / "out", "--holdout", place / "train.csv", "--json") == 0, (
+    others = frame.assign(person=[f"q{i // 2}" for i in range(len(frame))])
+    others.to_csv(place / "others.csv", index=False)
+    assert prism("evaluate", tmp_path / "out", "--holdout", place / "others.csv", "--json") == 0, (
         capsys.readouterr().err
     )
 
