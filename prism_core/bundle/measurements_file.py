@@ -56,13 +56,15 @@ def measurements_text(measurements: Sequence[Measurement]) -> str:
     return f'{{"note": {note},\n"measurements": [\n{body}\n]}}\n'
 
 
-def read_measurements(folder: Path, schema: Schema, domain: Schema) -> tuple[Measurement, ...]:
+def read_measurements(
+    folder: Path, schema: Schema, domain: Schema | None = None
+) -> tuple[Measurement, ...]:
     """The measurements of a bundle, in the order in which they were taken.
 
     Args:
         folder: of the bundle.
         schema: the declared one; fine counts are on its fine grid.
-        domain: the one that all others were measured in.
+        domain: the one that all others were measured in; None for the declared one.
 
     Raises:
         BundleError: when they are not whole numbers in the shape of the schema.
@@ -71,7 +73,8 @@ def read_measurements(folder: Path, schema: Schema, domain: Schema) -> tuple[Mea
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise BundleError("measurements.json lists no measurements.", field=MEASUREMENTS)
     fine = fine_schema(schema)
-    return tuple(_measurement(entry, fine if _FINE in entry else domain) for entry in entries)
+    others = schema if domain is None else domain
+    return tuple(_measurement(entry, fine if _FINE in entry else others) for entry in entries)
 
 
 def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:

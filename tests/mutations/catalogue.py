@@ -580,8 +580,8 @@ CATALOGUE = (
     _one(
         "cost of the graph not deducted",
         "Frame.total",
-        "combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)",
-        "self.schema.prior",
+        "combined_charge(schema.prior, None if self.dag is None else self.dag.prior)",
+        "schema.prior",
         f"{LEARNED}::test_graph_domain_and_release_together_stay_below_the_declaration",
     ),
     _one(
@@ -1671,7 +1671,7 @@ CATALOGUE = (
     _one(
         "the seconds of a run do not know how clear the counts are",
         "parts",
-        "plan.n / three.sigma",
+        "plan.mass / three.sigma",
         "_USUAL",
         "planning/test_seconds.py",
     ),
