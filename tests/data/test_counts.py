@@ -111,7 +111,7 @@ class Spy:
     """A table that remembers what was asked of it."""
 
     def __init__(self, table: EncodedTable) -> None:
-        self.schema, self.public, self.n = table.schema, table.public, table.n
+        self.schema, self.public, self.people = table.schema, table.public, table.people
         self.table, self.asked = table, []
 
     def counts(self, cliques):
@@ -124,7 +124,7 @@ def test_a_batch_reads_nothing_before_it_is_asked_and_then_once():
     table = encoded(TWO_BY_THREE, [[0, 1], [1, 2], [1, 1]])
     spy = Spy(table)
     batch = BatchedRows(rows=spy, planned=[("a",), ("a", "b")])
-    assert (batch.n, batch.schema, batch.public, spy.asked) == (3, TWO_BY_THREE, False, [])
+    assert (batch.people, batch.schema, batch.public, spy.asked) == (3, TWO_BY_THREE, False, [])
     first = marginal_counts(batch, ("a",))
     first[:] = 99  # whoever adds to it changes nothing for the next
     assert (marginal_counts(batch, ("a", "b")) == marginal_counts(table, ("a", "b"))).all()

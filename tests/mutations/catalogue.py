@@ -1796,9 +1796,9 @@ CATALOGUE = (
     ),
     _one(
         "what is kept back is spent on every pair",
-        "with_interaction",
-        "allocate(look.amount, [query.event.rho for query in pairs], 'closed_form', 1.0)",
-        "[look.amount] * len(pairs)",
+        "_again",
+        "allocate(amount, [query.event.rho for query in pairs], 'closed_form', 1.0)",
+        "[amount] * len(pairs)",
         "planning/test_interactions.py::test_where_nothing_is_found_the_pairs_get_all_of_it",
     ),
     _one(
@@ -1832,8 +1832,8 @@ CATALOGUE = (
     _one(
         "a row stands in two cells of the fine grid",
         "MappedRows.counts",
-        "count_chunks(self.schema, cliques, self.batches, self.n)",
-        "[2 * one for one in count_chunks(self.schema, cliques, self.batches, self.n)]",
+        "count_chunks(self.schema, cliques, self.batches, self.people)",
+        "[2 * one for one in count_chunks(self.schema, cliques, self.batches, self.people)]",
         "privacy/test_fine_counts.py::test_replayed_on_a_neighbour_only_true_vectors_move",
     ),
     _one(
