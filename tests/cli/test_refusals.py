@@ -153,7 +153,8 @@ def test_persons_are_planned_checked_and_evaluated(prism, make_run, tmp_path, sc
     synthetic = pd.read_csv(tmp_path / "out" / "synthetic.csv")
     assert list(synthetic.columns) == list(schema.names)
     holdout = config.parent / "stays.csv"
-    visits.iloc[:200].to_csv(holdout, index=False)
+    others = visits.iloc[:200]
+    others.assign(who="q" + others["who"]).to_csv(holdout, index=False)
     status, out, err = prism("evaluate", tmp_path / "out", "--holdout", holdout, "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["n_holdout"] == 150

@@ -124,4 +124,4 @@ def test_mapped_rows_count_the_codes_that_they_are_mapped_to():
     cliques = [("age",), ("dose", "readmitted"), ("age", "seen", "ward")]
     for own, other in zip(mapped.counts(cliques), table.counts(cliques), strict=True):
         assert np.array_equal(own, other)
-    assert (mapped.n, mapped.public) == (table.n, table.public)
+    assert (mapped.people, mapped.public) == (table.people, table.public)

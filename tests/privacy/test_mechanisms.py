@@ -42,7 +42,8 @@ class Untouchable:
     """A table whose rows must not be read."""
 
     schema = SCHEMA
-    n = 10
+    n = people = 10
+    contribution = SCHEMA.contribution
 
     def __init__(self, *, public: bool) -> None:
         self.public = public
