@@ -45,6 +45,7 @@ def stays(tmp_path: Path) -> Path:
 
 
 def turn(page: Page, title: str) -> None:
+    idle(page)  # a run that a download began would end on the page that it began on
     page.get_by_test_id("stTopNav").get_by_role("link", name=title).click()
     page.get_by_role("heading", name=title, exact=True).wait_for()
     idle(page)
@@ -79,6 +80,7 @@ def state(page: Page) -> None:
 def approve(page: Page) -> None:
     state(page)
     page.get_by_text("Protocol and approval: what").click()
+    idle(page)
     field = page.locator(".st-key-approval_by input")
     field.fill("A. Meyer")
     field.press("Tab")
