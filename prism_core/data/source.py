@@ -59,19 +59,14 @@ def check_fits(table: Rows, schema: Schema, n: int) -> None:
 
 
 @dataclass
-class RowsView:
-    """What counts the rows of another table in its own way: the same schema, the same people.
+class _SamePeople:
+    """Rows of the people of another table.
 
     Attributes:
         rows: the table.
     """
 
     rows: Rows = field(repr=False)
-
-    @property
-    def schema(self) -> Schema:
-        """The declared domain."""
-        return self.rows.schema
 
     @property
     def public(self) -> bool:
@@ -91,6 +86,16 @@ class RowsView:
     def on_fine_grid(self) -> Rows:
         """See `Rows.on_fine_grid`."""
         return self.rows.on_fine_grid()
+
+
+@dataclass
+class RowsView(_SamePeople):
+    """What counts the rows of another table in its own way: the same schema, the same people."""
+
+    @property
+    def schema(self) -> Schema:
+        """The declared domain."""
+        return self.rows.schema
 
     def batches(
         self, names: Sequence[str]
@@ -125,8 +130,8 @@ class BatchedRows(RowsView):
         return [self._known[clique].copy() for clique in wanted]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MappedRows:
+@dataclass
+class MappedRows(_SamePeople):
     """Rows in a coarser schema: each code by a public map; satisfies `data.source.Rows`.
 
     A code of a mapped row depends on that row's code alone, so replacing a person moves its counts
@@ -138,28 +143,8 @@ class MappedRows:
         maps: of every column whose codes differ, the coarser code of each code.
     """
 
-    rows: Rows = field(repr=False)
     schema: Schema
     maps: Mapping[str, NDArray[np.integer]]
-
-    @property
-    def public(self) -> bool:
-        """Whether the rows are public."""
-        return self.rows.public
-
-    @property
-    def people(self) -> int:
-        """Number of persons; a public fact."""
-        return self.rows.people
-
-    @property
-    def contribution(self) -> Contribution:
-        """What one person adds to the counts; each row one, as `coarsening` refuses all else."""
-        return self.rows.contribution
-
-    def on_fine_grid(self) -> Rows:
-        """See `Rows.on_fine_grid`."""
-        return self.rows.on_fine_grid()
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing by itself."""

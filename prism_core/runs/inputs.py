@@ -11,6 +11,7 @@ import numpy as np
 
 from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode, set_aside
+from prism_core.data.engines.engine import CountingEngine
 from prism_core.data.engines.engine_table import one_scan
 from prism_core.data.engines.stored_table import MOST_ROWS, StoredTable
 from prism_core.data.schema import schema_file
@@ -269,7 +270,7 @@ def ready(
 
 def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool:
     """Whether a database counts all that is asked for; by public facts alone."""
-    if asked.rows or not raw.engine.counts_itself:
+    if asked.rows or not isinstance(raw.engine, CountingEngine):
         return False
     return raw.rows > MOST_ROWS or (asked.complete and one_scan(schema, asked.cliques))
 

@@ -13,6 +13,7 @@ import pytest
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import engine_table, out_of_core
+from prism_core.data.engines.servers import IbisEngine
 from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.engines.worker_counts import counter, different_cells
 from prism_core.data.schema.column import Column
@@ -228,7 +229,7 @@ class OnWorkers:
 
     engine: Any
     batch: int
-    counts_itself = True
+    name = "workers"
 
     @property
     def tables(self) -> tuple[Any, ...]:
@@ -236,6 +237,12 @@ class OnWorkers:
 
     def number(self, query: Any) -> int:
         return self.engine.number(query)
+
+    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:
+        return self.engine.batches(query)
+
+    def close(self) -> None:
+        self.engine.close()
 
     def partitions(self, query: Any) -> list[list[pa.RecordBatch]]:
         rows = pa.Table.from_batches(self.engine.batches(query))
@@ -248,6 +255,14 @@ class OnWorkers:
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.coded.rows):
             yield from counter(query)(iter(part))
+
+
+def test_a_database_that_does_not_count_has_its_rows_stored(opened, schema):
+    """BigQuery's, which no test reaches: Ibis reads, and nothing there counts."""
+    reads = IbisEngine(backend=None, tables=opened.engine.tables, name="stays")
+    with pytest.raises(TableError) as caught:
+        replace(opened, engine=reads).counted_there(schema, public=False)
+    assert caught.value.field == "train"
 
 
 @pytest.mark.parametrize("batch", [7, 1_000])

@@ -76,8 +76,6 @@ class DuckEngine:
     tables: tuple[Any, ...]
     name: str
 
-    counts_itself = True
-
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `Engine`."""
         yield from self._answers(_sql(query))

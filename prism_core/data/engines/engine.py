@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from prism_core.errors import TableError
 
@@ -41,10 +41,14 @@ class Engine(Protocol):
         """The value of an Ibis scalar."""
         ...
 
-    @property
-    def counts_itself(self) -> bool:
-        """Whether `different` and `grouped` are there."""
+    def close(self) -> None:
+        """Let go of the database."""
         ...
+
+
+@runtime_checkable
+class CountingEngine(Engine, Protocol):
+    """A database that counts marginals where the rows are."""
 
     def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """The different cells of these columns in one pass; of a row all but one are null.
@@ -55,10 +59,6 @@ class Engine(Protocol):
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """The counts of all marginals in one pass; see `grouping.count_sql`."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the database."""
         ...
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from prism_core.data.engines.engine import CountingEngine
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
@@ -46,6 +47,7 @@ class EngineTable:
 
     Attributes:
         source: the open table; it is closed by whoever opened it.
+        engine: its database.
         schema: the domain.
         n: number of rows, or of persons where rows are drawn by person; a public fact.
         public: whether the rows are public.
@@ -54,6 +56,7 @@ class EngineTable:
     """
 
     source: BigTable
+    engine: CountingEngine = field(repr=False)
     schema: Schema
     n: int
     public: bool
@@ -141,7 +144,7 @@ class EngineTable:
         query = replace(self._query(), wide=tuple(map(self._places, wide)))
         flat = [np.zeros(cells, dtype=np.int64) for cells in query.cells]
         total, mark = 0, 0
-        for batch in self._home(self.source.engine.grouped(query)):
+        for batch in self._home(self.engine.grouped(query)):
             part, cell, count, marks = map(_whole_numbers, batch.columns)
             every = part == ALL
             if (cell[~every] == _NONE).any():
@@ -187,7 +190,7 @@ class EngineTable:
         """The rows with what was told of cells that are encoded at home; at first by a scan."""
         if self._rows is None:
             source, schema = self.source, self.schema
-            coded = code_query(source.engine.tables, schema, source.name, fresh_key())
+            coded = code_query(self.engine.tables, schema, source.name, fresh_key())
             columns = {
                 name: column
                 for column, names in zip(schema.columns, coded.homes, strict=True)
@@ -206,7 +209,7 @@ class EngineTable:
     def _told(self, rows: Any, columns: Mapping[str, Column]) -> dict[str, pa.Table]:  # noqa: ANN401
         """Of every output with cells that are encoded at home: these cells and their codes."""
         found: dict[str, list[pa.Array]] = {output: [] for output in columns}
-        for batch in self._home(self.source.engine.different(rows, list(columns))):
+        for batch in self._home(self.engine.different(rows, list(columns))):
             for output in columns:
                 # Of the answer's rows each is about one output, and null elsewhere.
                 found[output].append(batch.column(output).drop_null())

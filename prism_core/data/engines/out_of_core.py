@@ -17,7 +17,7 @@ import pandas as pd
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines.coded_query import code_query, fresh_key, person, titles
 from prism_core.data.engines.duckdb_engine import open_engine
-from prism_core.data.engines.engine import Engine, run_redacted
+from prism_core.data.engines.engine import CountingEngine, Engine, run_redacted
 from prism_core.data.engines.engine_table import EngineTable
 from prism_core.data.engines.pushdown import HOME
 from prism_core.data.engines.scratch import Scratch, make
@@ -128,12 +128,12 @@ class BigTable:
         """
         _check_one_row(schema)
         check_columns(schema.header, self.header, self.name)
-        if not self.engine.counts_itself:
+        if not isinstance(self.engine, CountingEngine):
             raise TableError("Rows of this database are counted at home.", field="train")
         if not self.rows:
             raise TableError(f"The table {self.name!r} has columns but no rows.")
         n = self.rows if schema.persons is None else schema.persons
-        return EngineTable(source=self, schema=schema, n=n, public=public)
+        return EngineTable(source=self, engine=self.engine, schema=schema, n=n, public=public)
 
     def store(self, schema: Schema, *, public: bool) -> StoredTable:
         """Encode all rows in one pass and keep the codes in the private folder.

@@ -55,8 +55,6 @@ class IbisEngine:
         backend: Ibis' connection.
     """
 
-    counts_itself = False
-
     backend: Any
     tables: tuple[Any, ...]
     name: str
@@ -70,14 +68,6 @@ class IbisEngine:
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `engine.Engine`."""
         return int(run_redacted(lambda: self.backend.to_pyarrow(query).as_py(), self.name))
-
-    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engine.Engine`."""
-        raise NotImplementedError
-
-    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
-        """See `engine.Engine`."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """See `engine.Engine`."""
@@ -97,8 +87,6 @@ class PostgresEngine(IbisEngine):
         connection: URL with the password; never shown.
     """
 
-    counts_itself = True
-
     connection: str = field(repr=False)
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -106,11 +94,11 @@ class PostgresEngine(IbisEngine):
         yield from self._answers(self._sql(query))
 
     def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engine.Engine`."""
+        """See `engine.CountingEngine`."""
         yield from self._answers(different_sql(self._sql(query), names))
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
-        """See `engine.Engine`."""
+        """See `engine.CountingEngine`."""
         rows = self._sql(query.coded.rows)
         beside = {name: self._beside(cells) for name, cells in query.told.items()}
         # PostgreSQL writes a query inside another one out, wherever a column of it is named.
@@ -158,8 +146,6 @@ class SparkEngine(IbisEngine):
         session: Spark's own; Ibis writes the queries, and they are run here.
     """
 
-    counts_itself = True
-
     session: Any
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -172,12 +158,12 @@ class SparkEngine(IbisEngine):
         return int(run_redacted(lambda: self.session.sql(sql).collect()[0][0], self.name))
 
     def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engine.Engine`."""
+        """See `engine.CountingEngine`."""
         sql = self._sql(query.select(*names))
         yield from iterate_redacted(lambda: self._different(sql), self.name)
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
-        """See `engine.Engine`. Workers count: Spark would copy each row once for every set."""
+        """See `engine.CountingEngine`. Workers count: Spark copies each row once for every set."""
         sql = self._sql(query.coded.rows)
         yield from iterate_redacted(lambda: self._counted(sql, query), self.name)
 
