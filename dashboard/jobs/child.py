@@ -24,6 +24,7 @@ from dashboard.jobs.folders import (
     CONFIG,
     GRAPH,
     OUTCOME,
+    PERSON,
     RESULT,
     ROWS,
     SAID,
@@ -321,10 +322,13 @@ def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
     stored = folder / STORED
     if stored.is_file():
         return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
-    # Read whole, not mapped, because the file goes at once. No pickle: it could run code.
+    # Read whole, not mapped, because the files go at once. No pickle: it could run code.
     codes = np.load(folder / CODES, allow_pickle=False)
+    person = None
+    if not schema.contribution.single:
+        person = np.load(folder / PERSON, allow_pickle=False)
     forget(folder)
-    return from_fine(schema, codes, public=public)
+    return from_fine(schema, codes, public=public, person=person)
 
 
 _KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {

@@ -39,7 +39,7 @@ _ABOUT = "about.json"  # the same of a release in version 0.1, where the kind wa
 OUTCOME = "outcome.json"
 """Written by a run that has ended by itself."""
 
-CODES, ROWS = PRIVATE
+CODES, PERSON, ROWS = PRIVATE
 """The private rows; deleted as soon as they are read."""
 
 CONFIG, SCHEMA, GRAPH, OUTLINE = "config.toml", "schema.yaml", "dag.json", "outline.yaml"

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.comparators import ComparatorPlan
     from prism_core.comparators.external import ExternalPlan
+    from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainPlan
@@ -115,7 +116,7 @@ def start(
             started=time.time(),
         )
         _describe(folder, config, seed)
-        _hand_over(folder, table)
+        _hand_over(folder, table, plan.schema)
         return _process(folder, lock, plan)
 
 
@@ -186,7 +187,7 @@ def learn_graph(
         files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
         folders.describe(folder, "graph", plan_sha256=plan.hash)
         _describe(folder, config, seed)
-        _hand_over(folder, table)
+        _hand_over(folder, table, plan.schema)
         return _process(folder, lock, plan)
 
 
@@ -210,7 +211,7 @@ def compare(
         files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
         folders.describe(folder, "comparator", comparator=plan.to_dict() | {"plan": plan.hash})
         _describe(folder, config, seed)
-        _hand_over(folder, table)
+        _hand_over(folder, table, plan.schema)
         return _process(folder, lock, plan)
 
 
@@ -246,15 +247,20 @@ def story_outcomes(job: Job[Story]) -> tuple[Told, ...]:
     return tuple(Run.from_dict(json.loads(line)) for line in whole.splitlines())
 
 
-def _hand_over(folder: Path, table: Rows) -> None:
-    """The rows, in a file for this user only, or where they stand."""
+def _hand_over(folder: Path, table: Rows, schema: Schema) -> None:
+    """The rows as a plan's schema has them, in files for this user only, or where they stand."""
     if isinstance(table, StoredTable):
         files.put(folder / folders.STORED, json.dumps(to_dict(table)))
-    else:
-        assert isinstance(table, EncodedTable), "there are two kinds of tables"
-        codes = table.on_fine_grid().codes  # with what coarsening looks at
-        with files.new(folder / folders.CODES) as file:  # deleted by the run as soon as it is read
-            np.save(file, codes, allow_pickle=False)
+        return
+    assert isinstance(table, EncodedTable), "the rows of a page came home"
+    if schema.contribution.single:
+        table = table.one_row_each
+    parts = {folders.CODES: table.on_fine_grid().codes}  # with what coarsening looks at
+    if table.person is not None:
+        parts[folders.PERSON] = table.person
+    for name, numbers in parts.items():
+        with files.new(folder / name) as file:  # deleted by the run as soon as it is read
+            np.save(file, numbers, allow_pickle=False)
 
 
 def learn(

@@ -159,8 +159,7 @@ class EncodedTable:
         if self.person is None:
             return self
         first = np.unique(self.person, return_index=True)[1]
-        schema = self.schema.with_one_row()
-        return replace(self, schema=schema, codes=self.codes[first], person=None)
+        return replace(self.take(first), schema=self.schema.with_one_row(), person=None)
 
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import time
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 
 from dashboard.jobs import child, folders, worker
 from prism_core.bundle.write import bundle_folder
+from prism_core.comparators import design_comparator
 from prism_core.data.encoding import encode, set_aside
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
-from prism_core.data.tables.raw_table import read_table
+from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.evaluation import LEARNERS, evaluate
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.requests import CategoryRequest, Outline
@@ -203,3 +205,26 @@ def test_a_folder_that_names_no_kind_is_run_by_nothing(tmp_path, monkeypatch, te
     (tmp_path / folders.JOB).write_text(text)
     child.main(tmp_path)
     assert json.loads((tmp_path / folders.OUTCOME).read_text())["state"] == "failed"
+
+
+@pytest.mark.parametrize("step", ["release", "graph", "comparator"])
+def test_several_rows_of_a_person_reach_each_step(schema, frame, step):
+    """What was planned for persons is run for the same persons, from the rows of each."""
+    stays = from_frame(frame.assign(pid=[f"p{i // 3}" for i in range(len(frame))]))
+    several = replace(schema, one_row_per_person=False, person_id="pid", persons=100, max_rows=2)
+    table = encode(several, stays, public=True, rng=np.random.default_rng(0))
+    assert table.n > table.people == 100
+    if step == "release":
+        wishes = Task(target="readmitted", regime="predictive", k=2), Budget()
+        run = worker.start(design(Brief(several, *wishes, 100)), table, None, seed=5)
+    elif step == "graph":
+        plan = design_graph(several, "readmitted", 1.0, None, 100, members=2)
+        run = worker.learn_graph(plan, table, None, 5)
+    else:
+        run = worker.compare(design_comparator("mst", several, 100, 1.0), table, None, 5)
+    try:
+        outcome = finish(run)
+    finally:
+        run.cancel()
+    assert outcome.state == "done", outcome
+    assert not any((run.folder / name).exists() for name in folders.PRIVATE)
