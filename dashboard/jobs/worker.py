@@ -40,6 +40,8 @@ from prism_core.structure import formats
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.comparators import ComparatorPlan
     from prism_core.comparators.external import ExternalPlan
@@ -255,7 +257,9 @@ def _hand_over(folder: Path, table: Rows, schema: Schema) -> None:
     assert isinstance(table, EncodedTable), "the rows of a page came home"
     if schema.contribution.single:
         table = table.one_row_each
-    parts = {folders.CODES: table.on_fine_grid().codes}  # with what coarsening looks at
+    parts: dict[str, NDArray[np.signedinteger]] = {
+        folders.CODES: table.on_fine_grid().codes
+    }  # with what coarsening looks at
     if table.person is not None:
         parts[folders.PERSON] = table.person
     for name, numbers in parts.items():

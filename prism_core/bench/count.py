@@ -91,7 +91,7 @@ def count_here(path: str, workspace: str) -> dict[str, Any]:
     """Count with this package; returns the seconds, the peak memory and a checksum."""
     table = out_of_core.open_table(address.parse(path), Path(workspace))
     started = time.monotonic()
-    found = table.counts(schema(), cliques())
+    found = table.counted_there(schema(), public=True).counts(cliques())
     seconds = time.monotonic() - started
     table.close()
     return _report(seconds, found)
@@ -101,11 +101,11 @@ def count_in_duckdb(path: str, workspace: str) -> dict[str, Any]:
     """Count the same by `GROUP BY GROUPING SETS` in DuckDB."""
     import ibis
 
-    from prism_core.data.engines.pushdown import push
+    from prism_core.data.engines.pushdown import EncodingRule, push
 
     table = out_of_core.open_table(address.parse(path), Path(workspace))
     engine: Any = table.engine
-    codes = {c.name: push(c, engine.tables[0][c.name]).code for c in schema().columns}
+    codes = {c.name: push(EncodingRule(c), engine.tables[0][c.name]).code for c in schema().columns}
     encoded = ibis.to_sql(engine.tables[0].select(**codes), dialect="duckdb")
     sets = ", ".join(f"({a}, {b})" for a, b in cliques())
     names = ", ".join(schema().names)

@@ -11,6 +11,7 @@ import numpy as np
 
 from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode, set_aside
+from prism_core.data.engines.coded_query import many_come_home
 from prism_core.data.engines.engine import CountingEngine
 from prism_core.data.engines.engine_table import one_scan
 from prism_core.data.engines.stored_table import MOST_ROWS, StoredTable
@@ -272,7 +273,11 @@ def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool
     """Whether a database counts all that is asked for; by public facts alone."""
     if asked.rows or not isinstance(raw.engine, CountingEngine):
         return False
-    return raw.rows > MOST_ROWS or (asked.complete and one_scan(schema, asked.cliques))
+    if raw.rows > MOST_ROWS:
+        return True
+    # Different levels are few, whatever stands in the rows; different numbers may fill the memory.
+    few = not many_come_home(raw.engine.tables, schema)
+    return few and asked.complete and one_scan(schema, asked.cliques)
 
 
 def encode_rows(

@@ -6,7 +6,9 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -29,13 +31,11 @@ from prism_core.privacy.noise import SeededNoise
 from prism_core.runs import inputs
 from prism_core.synthesis.release import release
 from tests.support import bundles
-from tests.support.cells import ODD
+from tests.support.cells import ALIKE, COLLATED, ODD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import pandas as pd
 
     from prism_core.data.engines.grouping import CountQuery
 
@@ -255,6 +255,25 @@ class OnWorkers:
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.coded.rows):
             yield from counter(query)(iter(part))
+
+
+def test_cells_that_a_collation_calls_equal_are_told_apart(tmp_path):
+    """A code would else depend on what another row holds."""
+    cells = [*ALIKE, "rest"]
+    path = tmp_path / "collated.db"
+    with duckdb.connect(str(path)) as db:
+        db.execute("CREATE TABLE stays (v VARCHAR COLLATE NOCASE)")
+        db.executemany("INSERT INTO stays VALUES (?)", [[cell] for cell in cells])
+    there = out_of_core.open_table(address.parse(f"duckdb:///{path}?table=stays"), tmp_path / "ws")
+    try:
+        memory = encode(COLLATED, from_frame(pd.DataFrame({"v": cells})))
+        for rows in (
+            there.counted_there(COLLATED, public=True),
+            there.store(COLLATED, public=True),
+        ):
+            assert rows.counts([("v",)])[0].tolist() == memory.counts([("v",)])[0].tolist()
+    finally:
+        there.close()
 
 
 def test_a_database_that_does_not_count_has_its_rows_stored(opened, schema):

@@ -58,7 +58,11 @@ def test_a_pattern_of_files_is_one_table(opened, frame, schema):
     cliques = list(itertools.combinations(schema.names, 2))
     assert table.rows == len(frame)
     assert table.header == tuple(frame.columns)
-    for found, wanted in zip(table.counts(schema, cliques), memory.counts(cliques), strict=True):
+    for found, wanted in zip(
+        table.counted_there(schema, public=True).counts(cliques),
+        memory.counts(cliques),
+        strict=True,
+    ):
         assert (found == wanted).all()
 
 
@@ -77,7 +81,9 @@ def test_other_separators_encodings_and_a_database_file(opened, frame, schema, t
         opened("duckdb:///x.db?table=my stays"),
         opened("duckdb:///x.db?schema=main&table=my%20stays"),
     ):
-        found = table.counts(schema, [schema.names[:3], ("ward", "seen")])
+        found = table.counted_there(schema, public=True).counts(
+            [schema.names[:3], ("ward", "seen")]
+        )
         assert all((a == b).all() for a, b in zip(found, memory, strict=True))
 
 
@@ -117,7 +123,7 @@ def test_every_row_of_a_person_is_kept_equally_often(opened, tmp_path):
     frame.to_csv(tmp_path / "turns.csv", index=False)
     turn = Column(name="turn", kind="categorical", levels=("a", "b", "c"))
     schema = Schema(columns=(turn,), person_id="mrn", persons=18_000)
-    (counts,) = opened("turns.csv").counts(schema, [("turn",)])
+    (counts,) = opened("turns.csv").counted_there(schema, public=True).counts([("turn",)])
     assert counts.sum() == 18_000
     assert np.abs(counts - 6_000).max() < 8 * np.sqrt(18_000 * 2 / 9)
 
@@ -225,7 +231,7 @@ def test_errors_never_quote_a_cell(opened, schema, frame, tmp_path, canary):
     (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2] + canary.encode())
     for name in ("long.csv", "quote.csv", "bytes.csv", "cut.parquet"):
         with pytest.raises(TableError) as caught:
-            opened(name).counts(schema, [("age",)])
+            opened(name).counted_there(schema, public=True).counts([("age",)])
         told = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
         assert canary not in told.replace(str(tmp_path), "")
         assert caught.value.__context__ is None
@@ -315,7 +321,9 @@ def test_files_are_cut_into_cells_as_in_memory(opened, tmp_path, content):
     b = Column(name="b", kind="numeric", lower=0, upper=9, edges=(3.0,), nullable=True)
     schema = Schema(columns=(a, b), one_row_per_person=True)
     (wanted,) = encode(schema, read_table(path)).counts([("a", "b")])
-    assert (opened("cells.csv").counts(schema, [("a", "b")])[0] == wanted).all()
+    assert (
+        opened("cells.csv").counted_there(schema, public=True).counts([("a", "b")])[0] == wanted
+    ).all()
 
 
 def test_more_rows_than_can_be_drawn_from_are_refused_before_they_are_read(

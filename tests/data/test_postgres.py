@@ -12,6 +12,7 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,9 +21,9 @@ from prism_core.data.encoding import encode
 from prism_core.data.engines import out_of_core
 from prism_core.data.engines.engine import ADVICE
 from prism_core.data.tables import address
-from prism_core.data.tables.raw_table import read_table
+from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import TableError
-from tests.support.cells import ODD
+from tests.support.cells import ALIKE, COLLATED, ODD
 from tests.support.postgres import NEEDED, PASSWORD, load, started
 
 pytestmark = NEEDED
@@ -52,13 +53,61 @@ def test_postgres_counts_are_those_of_memory(server, tmp_path, frame, schema):
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = table.store(schema, public=True)
         expected = memory.counts(cliques)
-        for counts in (stored.counts(cliques), table.counts(schema, cliques)):
+        for counts in (
+            stored.counts(cliques),
+            table.counted_there(schema, public=True).counts(cliques),
+        ):
             for found, wanted in zip(counts, expected, strict=True):
                 assert (found == wanted).all()
         drawn = stored.sample(stored.n, np.random.default_rng(1))
         assert sorted(map(tuple, drawn.codes)) == sorted(map(tuple, memory.codes))
     finally:
         table.close()
+
+
+def test_cells_that_a_collation_calls_equal_are_told_apart(server, tmp_path):
+    import psycopg
+
+    cells = [*ALIKE, "rest"]
+    with psycopg.connect(server.replace("postgres://", "postgresql://")) as db:
+        db.execute(
+            "CREATE COLLATION alike (provider = icu, locale = 'und-u-ks-level2', "
+            "deterministic = false)"
+        )
+        db.execute("CREATE TABLE collated (v text COLLATE alike)")
+        for cell in cells:
+            db.execute("INSERT INTO collated VALUES (%s)", [cell])
+    memory = encode(COLLATED, from_frame(pd.DataFrame({"v": cells}))).counts([("v",)])[0].tolist()
+    there = out_of_core.open_table(address.parse(f"{server}?table=collated"), tmp_path / "ws")
+    with closing(there):
+        for rows in (
+            there.counted_there(COLLATED, public=True),
+            there.store(COLLATED, public=True),
+        ):
+            assert rows.counts([("v",)])[0].tolist() == memory
+
+
+def test_a_backslash_in_a_cell_is_a_backslash(server, tmp_path):
+    """Also where texts are read as they were before 9.1."""
+    import psycopg
+
+    cells = ["\\') OR 1=1 --", "ä\\", "rest"]
+    plain = server.replace("postgres://", "postgresql://")
+    with psycopg.connect(plain, autocommit=True) as db:
+        db.execute("CREATE TABLE slashes (v text)")
+        for cell in cells:
+            db.execute("INSERT INTO slashes VALUES (%s)", [cell])
+        (name,) = db.execute("SELECT current_database()").fetchone()
+        db.execute(f'ALTER DATABASE "{name}" SET standard_conforming_strings = off')
+    try:
+        memory = encode(COLLATED, from_frame(pd.DataFrame({"v": cells}))).counts([("v",)])[0]
+        there = out_of_core.open_table(address.parse(f"{server}?table=slashes"), tmp_path / "ws")
+        with closing(there):
+            found = there.counted_there(COLLATED, public=True).counts([("v",)])[0]
+        assert found.tolist() == memory.tolist()
+    finally:
+        with psycopg.connect(plain, autocommit=True) as db:
+            db.execute(f'ALTER DATABASE "{name}" RESET standard_conforming_strings')
 
 
 def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, frame, schema):
@@ -104,7 +153,10 @@ def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, fra
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = found.store(schema, public=True)
         expected = memory.counts(cliques)
-        for counts in (stored.counts(cliques), found.counts(schema, cliques)):
+        for counts in (
+            stored.counts(cliques),
+            found.counted_there(schema, public=True).counts(cliques),
+        ):
             for mine, wanted in zip(counts, expected, strict=True):
                 assert (mine == wanted).all()
         assert found.people("person") == len(frame) // 2

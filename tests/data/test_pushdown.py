@@ -182,7 +182,10 @@ def assert_same(schema: Schema, path: Path, workspace: Path) -> None:
         expected = memory.counts(cliques)
         stored = table.store(schema, public=False)
         assert sorted(map(tuple, rows_of(table, schema))) == sorted(map(tuple, memory.codes))
-        for found in (table.counts(schema, cliques), stored.counts(cliques)):
+        for found in (
+            table.counted_there(schema, public=True).counts(cliques),
+            stored.counts(cliques),
+        ):
             for clique, counts, wanted in zip(cliques, found, expected, strict=True):
                 assert counts.dtype == np.int64
                 assert counts.shape == schema.shape(clique)

@@ -317,7 +317,7 @@ class TestPostgres:
         for name in DECLARED:
             columns = tuple(replace(DECLARED[name], name=f"v{i}") for i in range(len(cells)))
             opened = out_of_core.open_table(address.parse(f"{postgres}?table=odd"), tmp_path / "ws")
-            found = opened.counts(Schema(columns=columns), [("v0",)])
+            found = opened.counted_there(Schema(columns=columns), public=True).counts([("v0",)])
             assert found[0].sum() == len(opened.some(9).frame) == 5
             if name == "day":
                 assert found[0].tolist() == [0, 0, 1, 4]

@@ -57,7 +57,10 @@ def test_spark_counts_are_those_of_memory(tmp_path, frame, schema, monkeypatch):
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = table.store(schema, public=True)
         expected = memory.counts(cliques)
-        for counts in (stored.counts(cliques), table.counts(schema, cliques)):
+        for counts in (
+            stored.counts(cliques),
+            table.counted_there(schema, public=True).counts(cliques),
+        ):
             for found, wanted in zip(counts, expected, strict=True):
                 assert (found == wanted).all()
         drawn = stored.sample(stored.n, np.random.default_rng(1))

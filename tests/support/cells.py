@@ -20,6 +20,17 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import arrow_texts
 
+ALIKE = ("Ä", "ä", "É1", "é1", "ÉÉ", "éé")
+"""Texts that some collations call equal, two and two."""
+
+COLLATED = Schema(
+    columns=(
+        Column(name="v", kind="categorical", levels=("Ä", "É1", "none", "rest"), other="rest"),
+    ),
+    one_row_per_person=True,
+)
+"""What they are declared as: one of each two is a level."""
+
 DECLARED: dict[str, Column] = {
     "number": Column(name="_", kind="numeric", lower=0, upper=10, edges=(2.0, 5.0), nullable=True),
     "filled": Column(name="_", kind="numeric", lower=-3, upper=10, edges=(-1.0, 2.0), fill=4),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.engines.pushdown import Pushed, nearest_whole, push, without_nan
+from prism_core.data.engines.pushdown import EncodingRule, Pushed, nearest_whole, push, without_nan
 from prism_core.data.schema.level import EXACT
 from prism_core.data.tables.header import check_columns
 from prism_core.errors import TableError
@@ -56,9 +56,9 @@ def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> Co
     import ibis
 
     check_columns(schema.header, tuple(titles(tables[0])), name)
+    rules = [EncodingRule(column) for column in schema.columns]
     parts = [
-        [push(column, table[titles(table)[column.name]]) for column in schema.columns]
-        for table in tables
+        [push(rule, table[titles(table)[rule.column.name]]) for rule in rules] for table in tables
     ]
     kinds = [
         list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
@@ -80,6 +80,19 @@ def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> Co
 def titles(table: Any) -> dict[str, str]:  # noqa: ANN401
     """The columns of a table by their names without white space around them."""
     return {title.strip(): title for title in table.columns}
+
+
+def many_come_home(tables: Sequence[Any], schema: Schema) -> bool:
+    """Whether cells are encoded at home of which there may be as many as rows: numbers and days.
+
+    By the types of the columns and the schema alone.
+    """
+    return any(
+        push(rule, table[titles(table)[rule.column.name]]).home is not None
+        for rule in map(EncodingRule, schema.columns)
+        if rule.column.binned
+        for table in tables
+    )
 
 
 def _numbered(kinds: Sequence[Sequence[Any]]) -> tuple[tuple[str, ...], ...]:
@@ -109,18 +122,17 @@ def fresh_key() -> str:
     return secrets.token_hex(_KEY_BYTES)
 
 
-def drawn(rows: Any, key: str, most: int = 1) -> Any:  # noqa: ANN401
-    """Up to `most` uniformly chosen rows of each person, the same ones whenever it is asked.
+def drawn(rows: Any, key: str) -> Any:  # noqa: ANN401
+    """A uniformly chosen row of each person, the same one whenever it is asked.
 
-    The rows of a person are numbered in the order of what they hold, and those with the least keyed
-    hashes of person and number are kept. Equal rows may change their numbers from one scan to the
-    next, which changes no count. Which rows of a person are kept depends on nobody else's. A
+    The rows of a person are numbered in the order of what they hold, and that with the least keyed
+    hash of person and number is kept. Equal rows may change their numbers from one scan to the
+    next, which changes no count. Which row of a person is kept depends on nobody else's. A
     database's own random numbers would be others in every scan.
 
     Args:
         rows: an expression with `PERSON` and whatever else.
         key: from `fresh_key`; one for all scans of a run.
-        most: rows of a person.
 
     Returns:
         The expression without `PERSON`.
@@ -132,7 +144,7 @@ def drawn(rows: Any, key: str, most: int = 1) -> Any:  # noqa: ANN401
     lot = _md5()(ibis.literal(f"{key}/") + rows.place.cast("string") + "/" + rows[PERSON])
     rows = rows.mutate(lot=lot)
     rows = rows.mutate(turn=ibis.row_number().over(group_by=PERSON, order_by="lot"))
-    return rows.filter(rows.turn < most).select(*wanted)
+    return rows.filter(rows.turn == 0).select(*wanted)
 
 
 @cache

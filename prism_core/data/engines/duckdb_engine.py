@@ -290,9 +290,17 @@ def _open_duckdb_file(address: Address, spill: Path) -> Engine:
     types = _described(connection, name, address.title)
     plain = tuple((title, kind if _travels(kind) else "VARCHAR") for title, kind in types)
     texts = {
-        title: f"TRY_CAST({_named(title)} AS VARCHAR) AS {_named(title)}" for title, _ in types
+        title: f"TRY_CAST({_named(title)} AS VARCHAR) AS {_named(title)}"
+        for title, kind in types
+        if not _travels(kind)
     }
-    cells = ", ".join(_named(title) if _travels(kind) else texts[title] for title, kind in types)
+    # By its bytes: under a collation of the file's, cells that differ would be compared as one.
+    texts |= {
+        title: f'{_named(title)} COLLATE "binary" AS {_named(title)}'
+        for title, kind in types
+        if kind == "VARCHAR"
+    }
+    cells = ", ".join(texts[title] if title in texts else _named(title) for title, _ in types)
     table = _view(connection, f"SELECT {cells} FROM {name}", plain, 0, address.title)
     return DuckEngine(connection, (table,), address.title)
 

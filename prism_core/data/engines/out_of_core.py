@@ -111,14 +111,6 @@ class BigTable:
             codes = run_redacted(lambda batch=batch: _codes(schema, batch, coded.homes), self.name)
             yield codes, batch.num_rows
 
-    def counts(self, schema: Schema, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        """Counts of marginals by the database itself, storing nothing; see `counted_there`.
-
-        Reads private rows; spends nothing by itself and must not be shown or stored without
-        noise.
-        """
-        return self.counted_there(schema, public=False).counts(cliques)
-
     def counted_there(self, schema: Schema, *, public: bool) -> EngineTable:
         """The table as rows that stay where they are. Spends nothing.
 

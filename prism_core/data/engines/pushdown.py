@@ -18,7 +18,6 @@ import math
 import re
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
@@ -74,16 +73,15 @@ class Pushed:
     home: Expression | None
 
 
-def push(column: Column, cell: Expression) -> Pushed:
+def push(rule: EncodingRule, cell: Expression) -> Pushed:
     """The encoding of a cell by the database.
 
     Args:
-        column: the declaration.
+        rule: of the declared column.
         cell: an Ibis column expression. Its type is that of the file or table.
     """
     import ibis
 
-    rule = _EncodingRule(column)
     kind = cell.type()
     branches, rest = _branches(rule, cell)
     if branches is None:
@@ -96,23 +94,26 @@ def push(column: Column, cell: Expression) -> Pushed:
     return Pushed(code=code.cast("int16"), home=away)
 
 
-class _EncodingRule:
-    """The codes of texts, by the one rule there is; each text of a column is encoded once."""
+class EncodingRule:
+    """The codes of texts of a column, by the one rule there is; each text is encoded once.
+
+    The texts are those of the declaration and of the expressions, never cells.
+    """
 
     def __init__(self, column: Column) -> None:
         self.column = column
-        # As it is written: columns with the levels 1, 1.0 and True are equal, and read unlike.
-        self._known = _codes_of(repr(column))
-        if not self._known:
-            # In one go what nearly every expression asks for: a call costs more than its texts.
-            special = map(level_text, column.special)
-            spellings = _spellings(column) if not column.binned else []
-            self.codes([*_EMPTY, *_FLAGS, *special, *spellings[:_MOST_SPELLINGS]])
+        self._known: dict[str, int] = {}
+        # In one go what nearly every expression asks for: a call costs more than its texts.
+        special = map(level_text, column.special)
+        spellings = _spellings(column) if not column.binned else []
+        self.codes([*_EMPTY, *_FLAGS, *special, *spellings[:_MOST_SPELLINGS]])
 
     def __call__(self, text: str) -> int:
+        """The code of one text."""
         return self.codes([text])[0]
 
     def codes(self, texts: Sequence[str]) -> list[int]:
+        """The codes of texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             codes = encode_column(self.column, pd.Series(new, dtype=object)).tolist()
@@ -120,17 +121,10 @@ class _EncodingRule:
         return [self._known[text] for text in texts]
 
 
-@lru_cache(maxsize=1_000)
-def _codes_of(declaration: str) -> dict[str, int]:
-    """Codes of the texts that were asked for so far; all of them follow from the declaration."""
-    del declaration
-    return {}
-
-
 _Branches: TypeAlias = "tuple[list[Any] | None, int]"
 
 
-def _branches(rule: _EncodingRule, cell: Expression) -> _Branches:
+def _branches(rule: EncodingRule, cell: Expression) -> _Branches:
     """The cases in order and the code of the rest; None where all cells are encoded at home."""
     kind = cell.type()
     # First: a comparison with null is null, and would fall through to the rest.
@@ -158,7 +152,7 @@ def _cases(branches: list[Any], rest: int) -> Expression:
     return ibis.cases(*branches, else_=rest)
 
 
-def _cuts(rule: _EncodingRule, below: Callable[[float], Expression]) -> tuple[list[Any], int]:
+def _cuts(rule: EncodingRule, below: Callable[[float], Expression]) -> tuple[list[Any], int]:
     """One case an edge; a value above all edges is the rest.
 
     Clipping needs no case of its own: all edges lie in [lower, upper), so a value outside the
@@ -168,7 +162,7 @@ def _cuts(rule: _EncodingRule, below: Callable[[float], Expression]) -> tuple[li
     return [(below(edge), code) for code, edge in enumerate(edges)], len(edges)
 
 
-def _integers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
+def _integers(rule: EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     column = rule.column
     if column.kind == "date":
         return None, HOME  # 2020 is a year, 20200101 a day
@@ -187,7 +181,7 @@ def _integers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branch
     return _whole(rule, cell, null, far=cell.type().nbytes == 8)
 
 
-def _special_integers(rule: _EncodingRule, cell: Expression) -> list[Any]:
+def _special_integers(rule: EncodingRule, cell: Expression) -> list[Any]:
     """An integer is a special value by its text, which is canonical, or by its value."""
     whole = {int(number) for number in rule.column.special_numbers if number.is_integer()}
     # Beyond 2**53 by the text alone, which a float does not give back.
@@ -197,7 +191,7 @@ def _special_integers(rule: _EncodingRule, cell: Expression) -> list[Any]:
     return [(cell == value, code) for value, code in zip(held, codes, strict=True)]
 
 
-def _special_floats(rule: _EncodingRule, number: Expression) -> list[Any]:
+def _special_floats(rule: EncodingRule, number: Expression) -> list[Any]:
     """What a float's text or value may be that of; the text of one with decimals is made at home.
 
     A special value that no float equals needs no case: the text of a float reads as that float.
@@ -212,14 +206,14 @@ def _special_floats(rule: _EncodingRule, number: Expression) -> list[Any]:
     return found
 
 
-def _special_texts(rule: _EncodingRule, cell: Expression) -> list[Any]:
+def _special_texts(rule: EncodingRule, cell: Expression) -> list[Any]:
     """Special values as they are declared; in other writings they are met at home."""
     texts = [text for text in map(level_text, rule.column.special) if _printable(text)]
     codes = rule.codes(texts) if texts else []
     return [(cell == text, code) for text, code in zip(texts, codes, strict=True)]
 
 
-def _whole(rule: _EncodingRule, cell: Expression, null: list[Any], *, far: bool) -> _Branches:
+def _whole(rule: EncodingRule, cell: Expression, null: list[Any], *, far: bool) -> _Branches:
     """Levels met by integers: an integer's text is met by a level's text or by no level."""
     column = rule.column
     texts = {text for level, _ in column.values if _INTEGER.match(text := level_text(level))}
@@ -235,7 +229,7 @@ def _whole(rule: _EncodingRule, cell: Expression, null: list[Any], *, far: bool)
     return [*null, *beyond, *known], other
 
 
-def _floats(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
+def _floats(rule: EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     column = rule.column
     if column.kind == "date":
         return None, HOME
@@ -282,7 +276,7 @@ def calendar_day(cell: Expression) -> Expression:
     return ibis.ifelse((day >= first) & (day <= last), day, ibis.null("date"))
 
 
-def _dates(rule: _EncodingRule, cell: Expression) -> _Branches:
+def _dates(rule: EncodingRule, cell: Expression) -> _Branches:
     import ibis
 
     if rule.column.kind != "date":
@@ -296,7 +290,7 @@ def _dates(rule: _EncodingRule, cell: Expression) -> _Branches:
     return [(day.isnull(), rule("")), *special, *cases], rest
 
 
-def _date_texts(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
+def _date_texts(rule: EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     """ISO dates are in the order of their texts."""
     # The length, too: for some databases $ also stands before a line end. And there is no year 0.
     plain = cell.re_search(_DATE) & (cell.length() == 10) & (cell >= "0001-01-01")
@@ -306,7 +300,7 @@ def _date_texts(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Bran
     return [*null, *_empty(rule, cell), *special, (~plain, HOME), *cases], rest
 
 
-def _numbers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
+def _numbers(rule: EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     """At most 15 digits and no exponent: every parser gives the nearest float."""
     import ibis
 
@@ -319,11 +313,11 @@ def _numbers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branche
     return [*null, *_empty(rule, cell), *special, (~plain, HOME), *again, *cases], rest
 
 
-def _empty(rule: _EncodingRule, cell: Expression) -> list[Any]:
+def _empty(rule: EncodingRule, cell: Expression) -> list[Any]:
     return [(cell == "", rule(""))]
 
 
-def _levels(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
+def _levels(rule: EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     """The declared spellings; then what can be no spelling of a level at all."""
     texts = _spellings(rule.column)
     if len(texts) > _MOST_SPELLINGS:
@@ -361,7 +355,7 @@ def _by_code(pairs: Iterable[tuple[str, int]]) -> list[tuple[int, list[str]]]:
     return sorted(found.items())
 
 
-def _unknown(rule: _EncodingRule, cell: Expression) -> list[Any]:
+def _unknown(rule: EncodingRule, cell: Expression) -> list[Any]:
     """Plain words that no level reads as: they begin with a letter or no level is a number."""
     column = rule.column
     if column.kind == "boolean":

@@ -126,6 +126,8 @@ class PostgresEngine(IbisEngine):
         with dbapi.connect(self.connection) as connection, connection.cursor() as cursor:
             # As on Ibis' own connection: a moment's day must not depend on where this runs.
             cursor.execute("SET TIME ZONE 'UTC'")
+            # Else a backslash before a quote would end a text too late: cells stand in the query.
+            cursor.execute("SET standard_conforming_strings = on")
             cursor.execute(sql)
             yield from cursor.fetch_record_batch()
 
@@ -211,7 +213,10 @@ def open_server(address: Address) -> Engine:
         opened.callback(backend.disconnect)
         table = run_redacted(find, address.title, opening=True)
         check_header(table.columns, address.title)
-        tables = (run_redacted(lambda: portable(table), address.title),)
+        plain = run_redacted(lambda: portable(table), address.title)
+        if address.place == "postgres":
+            plain = run_redacted(lambda: _by_bytes(backend, plain), address.title)
+        tables = (plain,)
         opened.pop_all()
     if session is not None:
         return SparkEngine(backend, tables, address.title, session)
@@ -227,6 +232,22 @@ def portable(table: Any) -> Any:  # noqa: ANN401
         table: an Ibis table expression; which of its columns change depends on their types.
     """
     return table.select([_portable(table[title]).name(title) for title in table.columns])
+
+
+def _by_bytes(backend: Any, table: Any) -> Any:  # noqa: ANN401
+    """The same columns, texts compared by their bytes.
+
+    Under a collation, or as citext, cells that differ would be compared, and sent home, as one.
+    """
+    kinds = table.schema()
+    names = {title: '"' + title.replace('"', '""') + '"' for title in table.columns}
+    cells = [
+        f'CAST({name} AS text) COLLATE "C" AS {name}' if kinds[title].is_string() else name
+        for title, name in names.items()
+    ]
+    sql = f"SELECT {', '.join(cells)} FROM ({backend.compile(table)}) AS plain"
+    # With the schema, which Ibis would else ask for by making a view.
+    return backend.sql(sql, schema=kinds)
 
 
 def _portable(cell: Any) -> Any:  # noqa: ANN401
