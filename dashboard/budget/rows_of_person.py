@@ -50,8 +50,8 @@ def section(plan: Plan) -> None:
         )
         st.dataframe(table, hide_index=True, width="stretch")
         st.caption(
-            "The error is that of a table of counts with the target, over its rows. More rows "
-            "also show more kinds of stays, which a rehearsal tells. The number is declared on "
-            "the page Data, under *People and rows*."
+            "The error is that of a table of counts with the target, over its rows; what further "
+            "rows teach a model is not in it. The number is declared on the page Data, under "
+            "*People and rows*."
         )
         st.page_link(_DATA.page, label="Change it on Data", icon=_DATA.icon)

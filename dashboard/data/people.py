@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -152,25 +153,30 @@ def _count(column: str) -> None:
 
 
 def _declare(person_id: str, persons: int | None) -> None:
-    """The column that names the person; how many rows are used stays as it was."""
+    """The column that names the person; how many rows are used is what was entered before."""
     state = project()
-    named = {"one_row_per_person": False, "person_id": person_id, "persons": persons}
-    state.declare_people(replace(state.data.people, **named))
+    most, weighting = state.data.several_rows
+    state.declare_people(
+        People(person_id=person_id, persons=persons, max_rows=most, weighting=weighting)
+    )
 
 
 def _used(declared: People) -> int:
     """Entry of how many rows of a person are used, and what each counts."""
+    data = project().data
+    # With one row a person the weighting is nowhere declared.
+    weighting = declared.weighting if declared.max_rows > 1 else data.several_rows[1]
+    data.several_rows = (declared.max_rows, weighting)
     often, counted = st.columns([1, 1.6])
-    shared = declared.weighting == "persons"
     key = showing("people_max_rows", declared.max_rows)
     often.number_input(
         "Rows used of a person, at most",
         1,
-        MOST_SHARED if shared else MOST_ROWS,
+        MOST_SHARED if weighting == "persons" else MOST_ROWS,
         declared.max_rows,
         key=key,
         on_change=_use,
-        args=(key, "max_rows"),
+        args=(key, 0),
         help="With 2 rows the noise is twice that of 1, as a person may change twice as many. "
         "More rows say more where people come often and the budget is large.",
     )
@@ -183,15 +189,19 @@ def _used(declared: People) -> int:
             _WEIGHTS.__getitem__,
             key=key,
             on_change=_use,
-            args=(key, "weighting"),
+            args=(key, 1),
         )
     return declared.max_rows
 
 
-def _use(key: str, name: str) -> None:
-    if not replaced(key):
-        state = project()
-        state.declare_people(replace(state.data.people, **{name: st.session_state[key]}))
+def _use(key: str, place: int) -> None:
+    if replaced(key):
+        return
+    state = project()
+    entered: list[Any] = list(state.data.several_rows)
+    entered[place] = st.session_state[key]
+    most, weighting = state.data.several_rows = tuple(entered)
+    state.declare_people(replace(state.data.people, max_rows=most, weighting=weighting))
 
 
 def _kept(rows: int, persons: int, most: int) -> None:

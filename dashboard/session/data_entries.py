@@ -89,6 +89,8 @@ class DataEntries:
         source: the document that a declaration after a look is stated to come from.
         person_hint: the column that is said to name the person, before it is declared.
         mean_rows: rows of a person on average, a public guess.
+        several_rows: `max_rows` and `weighting` as they were entered last; a schema in which a
+            person is one row has no place for them.
         rows_let_go, test_let_go: the tables whose rows are no longer in memory.
     """
 
@@ -118,6 +120,7 @@ class DataEntries:
     source: str = ""
     person_hint: str = ""
     mean_rows: float = MEAN_ROWS
+    several_rows: tuple[int, Weighting] = (1, "rows")
     rows_let_go: LetGo | None = None
     test_let_go: LetGo | None = None
 

@@ -16,6 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.table_identity import check_apart
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.runs.inputs import IN_MEMORY, encode_holdout, ready, split
 
@@ -81,6 +82,8 @@ def split_rows(state: Project, how: RowSplit) -> tuple[Rows, Rows, Rows]:
     rng = np.random.default_rng(how.seed)
     table = ready(how.schema, state.data.raw, public=state.data.public, rng=rng)
     if state.data.test is not None:
+        # Once more: which column names the person may have been said after both were loaded.
+        check_apart(state.data.test, state.data.raw, how.schema.person_id)
         return (
             table,
             table,

@@ -114,7 +114,7 @@ class AdaptiveRun:
         Proof. Under replace-one a marginal's counts move by at most 2 in l1 (of several rows a
         person that many times as much, `Contribution.l1`); expected counts,
         penalties and weights are data-free or follow from what was released, and do not move.
-        So no score moves by more than 2 w_r, nor by more than 2 max w (`weighted_sensitivity`).
+        So no score moves by more than l1 w_r, nor by more than l1 max w (`weighted_sensitivity`).
 
         Args:
             candidates: what is chosen among; data-free, or post-processing.
@@ -179,7 +179,7 @@ def weighted_sensitivity(
     weights: Mapping[Clique, float],
     contribution: Contribution = ONE_ROW,
 ) -> float:
-    """Sensitivity of `scores` under replace-one: 2 max w; the proof stands in `Run.choose`."""
+    """Sensitivity of `scores`: l1 max w; the proof stands in `AdaptiveRun.choose`."""
     return model_error_sensitivity(contribution) * max(
         weights.get(clique, 1.0) for clique in candidates
     )

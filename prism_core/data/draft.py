@@ -174,7 +174,7 @@ def propose_bins(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Log bins for the numeric rows of a form that name none and span many magnitudes, by column.
 
     With a bin of its own for 0 where 0 lies within. A guess from the bounds alone, never from a
-    row; so it has to be shown. Other rows keep the usual equal bins.
+    row; so it has to be shown. Other rows leave them open.
     """
     found: dict[str, str] = {}
     for number, row in enumerate(rows, start=1):

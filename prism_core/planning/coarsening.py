@@ -3,7 +3,7 @@
 A part of the budget counts each such column on its public fine grid with Y, once. What follows is
 post-processing of these noisy counts: neighbouring cells, or like levels, become one part
 (`synthesis.partition`), all other marginals are measured over parts, and a synthetic value is drawn
-in a fine cell of its part. The noisy fine counts stay measurements of the model.
+in a fine cell of its part. The noisy fine counts go into the model as sums by part.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ MOST_PARTS = 12
 
 SHARE = 0.1
 """Part of the whole budget that counts all columns on their fine grids."""
+
+MOST_FINE = 1_000
+"""Cells of a fine grid, at most: parts of so many are found in a second, of 10,000 in hours."""
 
 LONG = 24
 """An unordered column with so many levels is coarsened."""
@@ -82,7 +85,7 @@ class Coarsening:
     """Fine counts that are measured first, one marginal (fine column, Y) for each column.
 
     Attributes:
-        queries: of the fine counts; every one has sensitivity sqrt(2), as any marginal.
+        queries: of the fine counts; each has the sensitivity of a marginal (`Contribution.l2`).
         share: of the whole budget, for all of them.
         target: Y.
     """
@@ -187,9 +190,12 @@ def may_be_coarsened(schema: Schema, task: Task, budget: Budget) -> tuple[str, .
 
 
 def _worth_it(column: Column) -> bool:
+    fine = fine_column(column).level_count
+    if fine > MOST_FINE:
+        return False
     if column.binned:
         # Where the grid is hardly finer than the bins there is little to find.
-        return fine_column(column).level_count >= 2 * min(column.level_count, MOST_PARTS)
+        return fine >= 2 * min(column.level_count, MOST_PARTS)
     return column.level_count >= (MOST_PARTS + 1 if column.kind == "ordinal" else LONG)
 
 

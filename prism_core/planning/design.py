@@ -84,10 +84,9 @@ def design(brief: Brief) -> Plan:
     frame = Frame(
         brief=replace(brief, task=task, dag=dag if dag is None else dag.over(schema.names)),
         delta=delta,
-        aims=widest(schema, task) if known is None else known,
+        # Of the columns as they are measured, which coarsening may have made wider.
+        aims=widest(measured, task) if known is None else known,
     )
-    if not final:  # of the columns as they are measured, which coarsening may have made wider
-        frame = replace(frame, aims=widest(frame.schema, task))
     # Now and not in the run: one that is charged must not stop after it chose S.
     if not final:
         check_any_s(frame)

@@ -41,7 +41,7 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
     """The task with `k` settled. Spends nothing.
 
     Args:
-        schema: the declared public domain.
+        schema: in which marginals are measured; public.
         task: as wished.
         budget: epsilon and how it is shared out.
         n: number of training persons; public.
@@ -56,7 +56,10 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
 
 
 def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> float:
-    """Expected l1 errors over n of all (X_j, Y_t), added up, when they share the whole budget."""
+    """Expected l1 errors over n of all (X_j, Y_t), added up, when they share the whole budget.
+
+    Without what a private choice or coarser columns take of it: a start, not the plan's error.
+    """
     features = free_features(schema, task)
     try:
         pairs = [pair for name in task.target_names for pair in task_pairs(schema, features, name)]

@@ -73,7 +73,7 @@ def may_tie(frame: Frame, features: int) -> bool:
     least = bar_of(features, model_error_sensitivity(frame.contribution), epsilon)
     return any(
         copies_error(pair, frame.mass)
-        >= least + cost_of_tie(math.prod(pair), sigma, frame.mass, 0.0)
+        >= least + cost_of_tie(math.prod(pair), sigma, frame.contribution.variance(frame.n))
         for pair in itertools.pairwise(sizes)
     )
 
@@ -83,23 +83,23 @@ def _most(frame: Frame, features: int) -> int:
     return min(frame.task.max_three_way, features)
 
 
-def cost_of_tie(cells: int, sigma: float, n: int, told: float) -> float:
+def cost_of_tie(cells: int, sigma: float, variance: float) -> float:
     """What the l1 error of a model has to exceed for a tie to be worth measuring, in counts.
 
     Two parts. A model that is right is off by luck and by the noise of the pairs with Y: the l1
-    norm of cells of the variances v_i is at most sqrt(2 / pi cells sum v_i) on average, and the
-    sum is n and `told`. And the tie must stand out of its noise: d cells of noise have a squared
-    norm of d sigma^2 give or take sigma^2 sqrt(2 d). An error D stands out where its squared norm
-    comes to sigma^2 sqrt(d), and that of near copies of m levels, d = m^2, is
-    (their l1 norm)^2 / (4 m) or so: 2 sigma sqrt(d), of which `WORTH` asks for a part.
+    norm of cells of the variances v_i is at most sqrt(2 / pi cells sum v_i) on average. And the
+    tie must stand out of its noise: d cells of noise have a squared norm of d sigma^2 give or take
+    sigma^2 sqrt(2 d). An error D stands out where its squared norm comes to sigma^2 sqrt(d), and
+    that of near copies of m levels, d = m^2, is (their l1 norm)^2 / (4 m) or so: 2 sigma sqrt(d),
+    of which `WORTH` asks for a part.
 
     Args:
         cells: of the tie.
         sigma: its noise.
-        n: training rows.
-        told: sum of variances of what the model expects of the cells; noisy or public numbers only.
+        variance: sum over the cells, of the draw of the people and of what the model expects;
+            noisy or public numbers only.
     """
-    luck = math.sqrt(2.0 / math.pi * cells * (n + told))
+    luck = math.sqrt(2.0 / math.pi * cells * variance)
     return luck + WORTH * 2.0 * sigma * math.sqrt(cells)
 
 

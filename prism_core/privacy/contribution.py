@@ -105,6 +105,13 @@ class Contribution:
             return L2_SENSITIVITY
         return math.nextafter(self.most * L2_SENSITIVITY, math.inf)
 
+    def variance(self, people: int) -> int:
+        """At most the variances of a marginal's counts added up, over draws of the people.
+
+        Where all rows of a person are alike they count as one row of weight `most`.
+        """
+        return self.most**2 * people
+
     def totals(self, people: int) -> tuple[int, int]:
         """Between what the counts of a marginal add up to; public, as the number of people is."""
         return self.least * people, self.most * people

@@ -218,7 +218,7 @@ def split(table: Rows, rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]
     """
     if isinstance(table, EncodedTable):
         return set_aside(table, rows, rng)
-    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    assert isinstance(table, StoredTable), "rows that came home"
     return table.set_aside(rows, rng)
 
 
@@ -229,7 +229,7 @@ def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
     """
     if isinstance(table, EncodedTable):
         return table
-    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    assert isinstance(table, StoredTable), "rows that came home"
     return table.sample(EVALUATED, rng)
 
 
@@ -241,11 +241,12 @@ def ready(
     rng: np.random.Generator,
     asked: AskedMarginals | None = None,
 ) -> Rows:
-    """The rows as codes, in memory or in private files, ready to be measured. Spends nothing.
+    """The rows ready to be measured: as codes, here or in private files, or where they stand.
 
-    Where it is known which marginals will be asked for, a database counts them itself, here: a
-    database that fails later costs nothing, as no row is read after the charge. Only a table with
-    more rows than can be kept at home is asked again, for what private choices decide on.
+    Spends nothing. Where it is known which marginals will be asked for, a database counts them
+    itself, here: a database that fails later costs nothing, as no row is read after the charge.
+    Only a table with more rows than can be kept at home is asked again, for what private choices
+    decide on.
 
     Args:
         schema: the declared domain.

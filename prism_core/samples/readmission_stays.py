@@ -172,8 +172,9 @@ def _stay(rng: np.random.Generator, person: Columns) -> Columns:
     """The next stay of people who are here."""
     stay, people = dict(person), len(person["age"])
     old, often = stay["age"] > 64, stay["earlier_stays"] > 1
-    kinds = np.array([[[0.38, 0.20, 0.42], [0.15, 0.25, 0.60]], [[0.25, 0.20, 0.55]] * 2])
-    kinds[1, 1] = (0.10, 0.22, 0.68)
+    kinds = np.array(
+        [[[0.38, 0.20, 0.42], [0.15, 0.25, 0.60]], [[0.25, 0.20, 0.55], [0.10, 0.22, 0.68]]]
+    )
     stay["admission_type"] = levels(rng, kinds[old.astype(int), often.astype(int)], people)
     mean = np.asarray([0.7, 1.1, 1.3])[stay["admission_type"]]
     mean = mean + 0.06 * np.minimum(stay["charlson_index"], 8)

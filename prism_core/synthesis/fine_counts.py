@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.decoding import decode
-from prism_core.data.schema.fine_grid import declared_codes, fine_column, fine_schema, middle_codes
+from prism_core.data.schema.fine_grid import declared_codes, fine_column
 from prism_core.learning.bins import piecewise
 from prism_core.planning.coarsening import MOST_PARTS, ColumnParts, is_ordered
 from prism_core.synthesis.measure import combined
@@ -43,15 +43,16 @@ def parts_of(plan: Plan, measurements: Sequence[Measurement]) -> tuple[ColumnPar
     coarsening = plan.coarsening
     assert coarsening is not None
     found: list[ColumnParts] = []
+    alike = plan.contribution.max_rows
     for name, m in zip(coarsening.names, fine_of(measurements), strict=True):
         column = plan.schema[name]
         levels = fine_column(column).level_count
         counts = _by_class(m, name)[:levels]
         if is_ordered(column):
             fill = min(column.level_count, MOST_PARTS)
-            parts = ordered_parts(counts, m.sigma, MOST_PARTS, fill)
+            parts = ordered_parts(counts, m.sigma, MOST_PARTS, fill, alike)
         else:
-            parts = unordered_parts(counts, m.sigma, MOST_PARTS)
+            parts = unordered_parts(counts, m.sigma, MOST_PARTS, alike)
         found.append(ColumnParts(name=name, parts=tuple(parts.tolist())))
     return tuple(found)
 
@@ -140,27 +141,19 @@ def values_of(
     """
     if plan.parts is None:
         return codes, decode(plan.schema, codes, rng)
-    fine, columns = codes.copy(), plan.schema.columns
-    counted = {one.name: m for one, m in zip(plan.parts, fine_of(measurements), strict=True)}
-    parts = {one.name: one for one in plan.parts}
-    for place, column in enumerate(columns):
-        if column.name not in parts:
-            fine[:, place] = middle_codes(column)[codes[:, place]]
-            continue
-        m = counted[column.name]
-        counts = _by_class(m, column.name)
-        groups = parts[column.name].codes(len(counts))
+    schema, columns = plan.schema, list(plan.schema.columns)
+    fine, declared = codes.copy(), codes.copy()
+    for parts, m in zip(plan.parts, fine_of(measurements), strict=True):
+        place = schema.index(parts.name)
+        column = columns[place]
+        counts = _by_class(m, parts.name)
+        groups = parts.codes(len(counts))
         scale = m.sigma * math.sqrt(counts.shape[1])
         law = _law(counts.sum(axis=1), scale, groups, smooth=is_ordered(column))
         fine[:, place] = _drawn(law, groups, codes[:, place], rng)
-    declared = np.empty_like(codes)
-    for place, column in enumerate(columns):
         declared[:, place] = declared_codes(column)[fine[:, place]]
-    table = decode(plan.schema, declared, rng)
-    finer = decode(fine_schema(plan.schema), fine, rng)
-    for name in parts:
-        table[name] = finer[name]
-    return declared, table
+        columns[place] = fine_column(column)
+    return declared, decode(replace(schema, columns=tuple(columns)), fine, rng)
 
 
 def _law(

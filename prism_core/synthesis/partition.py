@@ -29,7 +29,8 @@ class Evidence:
 
     The excess of class y in a part B of m cells is e_y = C_By - q_y C_B, with C the noisy counts
     and q the noisy shares of the classes over all. Where Y does not depend on the column, e_y has
-    mean 0 and variance q_y (1 - q_y) n_B from the draw of n_B rows, and
+    mean 0 and variance q_y (1 - q_y) n_B from the draw of n_B rows, at most m times that where
+    m rows of a person may be alike, and
     m sigma^2 ((1 - q_y)^2 + (K - 1) q_y^2) from the noise of K classes. The evidence of a part is
     the sum over y of (1 - q_y) e_y^2 / variance: with no noise the part's share of Pearson's chi
     square, of mean K - 1.
@@ -37,17 +38,17 @@ class Evidence:
     Args:
         counts: noisy counts of shape (cells, classes).
         sigma: scale of their noise.
+        alike: rows that may be one person's; public.
     """
 
-    def __init__(self, counts: NDArray[np.integer], sigma: float) -> None:
+    def __init__(self, counts: NDArray[np.integer], sigma: float, alike: int = 1) -> None:
         self.counts = counts.astype(np.float64)
         cells, self.classes = counts.shape
         totals = np.maximum(self.counts.sum(axis=0), 0.0) + 1.0
         self.shares = np.maximum(totals / totals.sum(), _LEAST)
-        self.sigma = sigma
+        self.alike = alike
         q = self.shares
         self._noise = sigma**2 * ((1.0 - q) ** 2 + (self.classes - 1) * q**2)
-        self._excess = self.counts - self.counts.sum(axis=1, keepdims=True) * q
         self.cells = cells
 
     def of(
@@ -63,13 +64,13 @@ class Evidence:
         rows = counts.sum(axis=-1, keepdims=True)
         excess = counts - rows * q
         # A noisy number of rows may be negative; the variance of the draw is not.
-        drawn = q * (1.0 - q) * np.maximum(rows, 0.0)
+        drawn = self.alike * q * (1.0 - q) * np.maximum(rows, 0.0)
         variance = drawn + np.asarray(cells)[..., None] * self._noise
         return ((1.0 - q) * excess**2 / variance).sum(axis=-1)
 
 
 def ordered_parts(
-    counts: NDArray[np.integer], sigma: float, most: int, fill: int
+    counts: NDArray[np.integer], sigma: float, most: int, fill: int, alike: int = 1
 ) -> NDArray[np.int64]:
     """Part of every cell of an ordered column: runs of neighbours, numbered upwards.
 
@@ -83,8 +84,9 @@ def ordered_parts(
         sigma: scale of their noise.
         most: most parts.
         fill: parts that there are at least, where the noise allows it.
+        alike: rows that may be one person's.
     """
-    evidence = Evidence(counts, sigma)
+    evidence = Evidence(counts, sigma, alike)
     cells = evidence.cells
     sums = np.concatenate([np.zeros((1, evidence.classes)), np.cumsum(evidence.counts, axis=0)])
     penalty = penalty_of(cells, evidence.classes)
@@ -146,7 +148,9 @@ def _filled(sums: NDArray[np.float64], cuts: list[int], noise: float, fill: int)
     return found
 
 
-def unordered_parts(counts: NDArray[np.integer], sigma: float, most: int) -> NDArray[np.int64]:
+def unordered_parts(
+    counts: NDArray[np.integer], sigma: float, most: int, alike: int = 1
+) -> NDArray[np.int64]:
     """Part of every level of an unordered column: like levels, numbered by their first level.
 
     Levels are merged two by two, each time those whose merging costs least evidence (Ward 1963).
@@ -157,8 +161,9 @@ def unordered_parts(counts: NDArray[np.integer], sigma: float, most: int) -> NDA
         counts: noisy counts by class, shape (levels, classes).
         sigma: scale of their noise.
         most: most parts.
+        alike: rows that may be one person's.
     """
-    evidence = Evidence(counts, sigma)
+    evidence = Evidence(counts, sigma, alike)
     merges = _ward(evidence)
     levels = evidence.cells
     children = {levels + place: pair for place, pair in enumerate(merges)}

@@ -228,7 +228,7 @@ class _Fits:
             prior=independent_model(plan.sizes, self.targets, self.total, measurements)
             if held
             else None,
-            pull=BASE_PULL * plan.contribution.least,
+            pull=BASE_PULL,
             moves=tables,
         )
 
@@ -266,7 +266,7 @@ class _Fits:
             iterations=min(most, plan.synthesis.iterations),
             start=start,
             prior=base,
-            pull=PULL * plan.contribution.least,
+            pull=PULL,
             moves=[m.clique for m in relations],
             engine="fast",
             progress=progress,

@@ -246,13 +246,13 @@ def fit_model(
         progress: called with the share done; may raise to stop.
     """
     measurements = known_marginals(plan, measurements)
-    total = total_of(plan.contribution, plan.n, measurements)
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
-    engine = plan.synthesis.engine
-    if plan.synthesis.pairs == "shrunk":
-        if engine != "mbi":
-            return fit_with_prior(plan, measurements, progress)
+    engine, shrinks = plan.synthesis.engine, plan.synthesis.pairs == "shrunk"
+    if shrinks and engine != "mbi":
+        return fit_with_prior(plan, measurements, progress)
+    total = total_of(plan.contribution, plan.n, measurements)
+    if shrinks:
         measurements = shrunk(measurements, plan.domain, plan.task.target_names, total)
     return fit_pgm(
         plan.sizes,
@@ -390,8 +390,8 @@ class _ReleaseRun:
 
     def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
-        again = 0 if choice.bar is None else len(self.plan.queries)
-        step = self._stage("three_way", 2 * choice.rounds + again)
+        further = 0 if choice.bar is None else len(self.plan.queries)
+        step = self._stage("three_way", 2 * choice.rounds + further)
         step()
         chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.combined)
         planned, model, sketches = self.plan, None, Sketches(self.plan)
@@ -411,12 +411,12 @@ class _ReleaseRun:
 
     def _sketch(self, start: Pgm | None) -> Pgm:
         """The graphical model of what was measured so far, good enough to see what is wrong."""
-        plan = self.plan
+        plan, known = self.plan, self.combined
         return fit_pgm(
             plan.sizes,
             _targets(plan),
-            total_of(plan.contribution, plan.n, self.combined),
-            self.combined,
+            total_of(plan.contribution, plan.n, known),
+            known,
             tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
             start=start,

@@ -219,6 +219,11 @@ def test_more_noise_than_planned_is_not_passed_off_as_the_planned_noise(plan):
     marks = {item.what: item.agrees for item in approved_done(louder, facts)}
     assert marks["noise"] is None
     assert marks["people"] is True
+    hashed = louder.planned.hash
+    given = replace(facts, planned_sha256=hashed, approval=approval(louder.planned), said=STATED)
+    words = Page(report(louder, given)).words
+    assert "Yes: every item below is as approved." not in words
+    assert "the noise is larger than planned" in words
 
 
 # --- one number, one way ---------------------------------------------------------------------

@@ -1197,7 +1197,7 @@ CATALOGUE = (
     _one(
         "levels do not count against a feature",
         "net_association",
-        "scaled_association(counts, n, contribution) - CHANCE * chance_association(counts.shape, n)",
+        "scaled_association(counts, n, contribution) - CHANCE * chance",
         "scaled_association(counts, n, contribution)",
         "synthesis/test_select.py::test_levels_count_against_a_feature",
     ),

@@ -151,10 +151,10 @@ def test_a_model_that_is_right_hardly_ever_reaches_what_a_tie_costs():
         counts = rng.multinomial(n, true.ravel()).reshape(true.shape)
         noise = rng.normal(0.0, sigma, true.shape)
         errors.append(np.abs(counts - (n * true + noise)).sum())
-    cost = cost_of_tie(true.size, 0.0, n, true.size * sigma**2)
+    cost = cost_of_tie(true.size, 0.0, n + true.size * sigma**2)
     assert np.mean(errors) <= cost
     assert np.mean(errors) > 0.8 * cost
-    assert cost_of_tie(true.size, 50.0, n, 0.0) > cost_of_tie(true.size, 40.0, n, 0.0)
+    assert cost_of_tie(true.size, 50.0, n) > cost_of_tie(true.size, 40.0, n)
 
 
 def test_the_forecast_holds_for_whatever_is_tied():

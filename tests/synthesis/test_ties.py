@@ -91,7 +91,7 @@ def test_a_tie_is_scored_by_the_error_less_its_cost_and_nothing_by_the_bar():
     scores, epsilon, sensitivity = noise.choices[0]
     wanted = [
         model_error(counts, model.marginal(clique))
-        - cost_of_tie(counts.size, three.sigma, rows.n, variance_told(told, clique[:2]))
+        - cost_of_tie(counts.size, three.sigma, rows.n + variance_told(told, clique[:2]))
         for clique in three.candidates
         for counts in [marginal_counts(rows, clique)]
     ]

@@ -22,7 +22,8 @@ class Item:
         what: is compared; a key of the template's words.
         approved: as the plan before the run says it.
         done: as the certificate says it.
-        agrees: whether the run kept to it; None where that cannot be said.
+        agrees: whether the run kept to it; None where it differs on the safe side:
+            more noise than planned.
     """
 
     what: str

@@ -98,6 +98,7 @@ def report(
         paper=paper_values(plan, meant, said),
         compared=compared,
         agreed=not any(item.agrees is False for item in compared),
+        noisier=any(item.agrees is None for item in compared),
         measured=measured,
         reached=reached,
         promised=[

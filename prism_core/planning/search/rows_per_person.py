@@ -88,7 +88,7 @@ def used_rows(persons: int, most: int, mean: float) -> float:
 
 def _choice(plan: Plan, rows: float) -> RowsChoice:
     queries = [query for query in plan.queries if query.pool == "task"]
-    unit = plan.contribution.most if plan.contribution.shared else 1
+    unit = plan.contribution.least
     # Where every person weighs one the counts add up to the persons, however many rows there are.
     total = plan.n if plan.contribution.shared else rows
     error = math.fsum(query.relative_error for query in queries) / len(queries)

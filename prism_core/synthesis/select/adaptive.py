@@ -15,7 +15,7 @@ from prism_core.planning.ties import cost_of_tie
 from prism_core.planning.tree.junction_tree import forecast
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
 from prism_core.privacy.scores import model_error, model_error_sensitivity, mutual_information
-from prism_core.synthesis.select.pair_noise import pair_noises, variance_told
+from prism_core.synthesis.select.pair_noise import counted_pairs, pair_noises, variance_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,8 +200,9 @@ class AdaptiveChooser:
         if self._bar is None:
             cost = math.sqrt(2.0 / math.pi) * sigma * counts.size
         else:
-            told = variance_told(self._noises, self._edge(clique))
-            cost = cost_of_tie(counts.size, sigma, self._plan.mass, told)
+            variance = self._plan.contribution.variance(self._plan.n)
+            variance += variance_told(self._noises, self._edge(clique))
+            cost = cost_of_tie(counts.size, sigma, variance)
         return weight * (model_error(counts, expected) - cost)
 
 
@@ -234,10 +235,7 @@ def watched(plan: Plan, measured: Sequence[Measurement]) -> Candidates:
     told = {
         # Noise leaves cells at 0 and below, where there is no logarithm.
         name: mutual_information(np.maximum(one.values, 1))
-        for one in measured
-        if len(one.clique) == 2 and plan.task.target in one.clique
-        for name in one.clique
-        if name != plan.task.target
+        for name, one in counted_pairs(measured, plan.task.target).items()
     }
     # Equal ones go by name, so that the same measurements give the same candidates.
     best = sorted(plan.s, key=lambda name: (-told.get(name, 0.0), name))[:WATCHED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,11 +127,12 @@ def net_association(
 ) -> float:
     """R of a feature with Y, less what its levels give it by chance and cost in noise.
 
-    The sensitivity is that of R, as only public numbers are taken off: the shape and n.
+    The sensitivity is that of R, as only public numbers are taken off: the shape and n. Of t rows,
+    t R / n is by chance sqrt(t / n) times that of n rows, which is m rows of each person at most.
     """
-    return scaled_association(counts, n, contribution) - CHANCE * chance_association(
-        counts.shape, n
-    )
+    chance = chance_association(counts.shape, n)
+    chance *= math.sqrt(contribution.most / contribution.least)
+    return scaled_association(counts, n, contribution) - CHANCE * chance
 
 
 def choose_by_regression(

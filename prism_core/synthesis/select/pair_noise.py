@@ -40,7 +40,14 @@ class PairNoise:
 def pair_noises(measured: Sequence[Measurement], target: str) -> dict[str, PairNoise]:
     """That of every feature whose pair with the target was counted."""
     return {
-        name: PairNoise.of(pair, target)
+        name: PairNoise.of(pair, target) for name, pair in counted_pairs(measured, target).items()
+    }
+
+
+def counted_pairs(measured: Sequence[Measurement], target: str) -> dict[str, Measurement]:
+    """The counts of every feature with the target, by the feature's name."""
+    return {
+        name: pair
         for pair in measured
         if pair.query is None and len(pair.clique) == 2 and target in pair.clique
         for name in pair.clique

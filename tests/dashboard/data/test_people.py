@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from dashboard.session.data_entries import DataEntries
+from dashboard.session.memory import RowSplit, split_rows
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.tables.raw_table import from_frame
+from prism_core.errors import TableError
 from prism_core.learning.domain import outline_io
 from prism_core.privacy.contribution import MOST_SHARED
 from tests.support.pages import open_page, texts
@@ -41,6 +43,32 @@ def test_several_rows_of_a_person_are_entered_and_the_form_keeps_them(project):
     test.button(key="apply_columns").click().run()
     assert not test.exception
     assert (project.data.schema.max_rows, project.data.schema.weighting) == (3, "persons")
+
+
+def test_what_was_entered_comes_back(project):
+    test = open_page("data", project)
+    test.number_input(key="people_max_rows").set_value(3).run()
+    test.radio(key="people_weighting").set_value("persons").run()
+    rows = [box for box in test.number_input if str(box.key).startswith("people_max_rows")]
+    rows[0].set_value(1).run()
+    assert project.data.schema.weighting == "rows"  # one row weighs one
+    rows = [box for box in test.number_input if str(box.key).startswith("people_max_rows")]
+    rows[0].set_value(3).run()
+    assert (project.data.schema.max_rows, project.data.schema.weighting) == (3, "persons")
+    test.radio(key="people_way").set_value("row").run()
+    assert project.data.schema.one_row_per_person
+    test.radio(key="people_way").set_value("id").run()
+    test.number_input(key="people_number").set_value(150).run()
+    assert (project.data.schema.max_rows, project.data.schema.weighting) == (3, "persons")
+
+
+def test_people_on_both_sides_are_refused_whenever_the_column_is_named(project, frame):
+    """Also where both files were loaded before it was said which column names the person."""
+    data = project.data
+    data.test = from_frame(data.raw.frame.iloc[:10])
+    with pytest.raises(TableError) as caught:
+        split_rows(project, RowSplit(schema=data.schema, kept=0, seed=1))
+    assert caught.value.field == "holdout"
 
 
 def test_a_declaration_that_is_opened_later_is_shown_and_not_overwritten(project):
