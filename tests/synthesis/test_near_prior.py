@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -151,3 +153,17 @@ def test_a_prior_that_knows_everything_or_nothing_moves_nothing():
         assert made.loss == plain.loss
     with pytest.raises(ValueError, match="weight"):
         FitPrior(potentials={}, weight=0.0)
+
+
+def test_the_unit_of_the_counts_changes_nothing():
+    """Where every person weighs one, counts, noise and total come in units of 1 / M."""
+    sizes, n, measurements = workload("cycle", 7)
+    unit = 60
+    larger = [replace(m, values=m.values * unit, sigma=m.sigma * unit) for m in measurements]
+    for weight in (1.0, 100.0):
+        made = near(sizes, n, measurements, weight)[0]
+        scaled = near(sizes, n * unit, larger, weight)[0]
+        for m in measurements:
+            one = marginal_of(made.tree, made.tables, sizes, n, m.clique)
+            other = marginal_of(scaled.tree, scaled.tables, sizes, n * unit, m.clique)
+            assert other / unit == pytest.approx(one, rel=1e-3, abs=1e-2)
