@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -308,6 +309,16 @@ st.register_type_strategy(Dag, _dags())
 
 
 # --- a small table with every kind of column -------------------------------------------------
+
+
+_MAIN = sys.modules["__main__"]
+
+
+@pytest.fixture(autouse=True)
+def _main_stays():
+    """A page that AppTest ran is left as `__main__`; new processes would run it once more."""
+    yield
+    sys.modules["__main__"] = _MAIN
 
 
 @pytest.fixture
