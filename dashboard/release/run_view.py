@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import asset_entry, plan_changes
+from dashboard.common.widgets import chart
 from dashboard.jobs.folders import RESULT
 from dashboard.jobs.progress import TITLES, WRITING
 from dashboard.session.shelf import project, unreadable_run
 from prism_core.bundle.manifest import zip_bytes
+from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.write import bundle_folder
+from prism_core.figures import parts_figure, parts_words
 from prism_core.planning.approval import same_asset
 from prism_core.privacy.ledger import STATE_WORDS
+from prism_core.synthesis.fine_counts import found_parts
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, left_text
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
     from dashboard.jobs.job import Job, JobOutcome
     from prism_core.planning.plan import Plan
+    from prism_core.synthesis.fine_counts import FoundParts
 
 _SINGLE = (
     (bundle_folder.SCHEMA, "Schema (YAML)"),
@@ -174,11 +179,31 @@ def _done(job: Job[Plan], outcome: JobOutcome) -> None:
         height=_ROWS_HIGH,
         key="release_rows",
     )
+    if plan.coarsening is not None:
+        with st.expander("Bins that were found", icon=":material/align_vertical_bottom:"):
+            found_bins(job.result)
     with st.expander("Single files", icon=":material/folder_open:"):
         st.caption(f"The files stand in {plain(str(job.result))}, for this user only.")
         with st.container(horizontal=True):
             for name, title in _SINGLE:
                 _file(job, name, title)
+
+
+def found_bins(folder: Path) -> None:
+    """A picture of one column's fine grid and its cuts."""
+    found = {one.name: one for one in _parts_found(str(folder))}
+    chosen = found[st.selectbox("Column", list(found), key="found_bins_column")]
+    chart(parts_figure(chosen), key="found_bins", alt=parts_words(chosen))
+    st.caption(
+        f"{plain(parts_words(chosen))} Everything here follows from the noisy counts of the "
+        "bundle, so it may be shown to anybody."
+    )
+
+
+@st.cache_data(max_entries=4, show_spinner=False)  # a finished bundle does not change
+def _parts_found(folder: str) -> tuple[FoundParts, ...]:
+    bundle = read_bundle(folder)
+    return found_parts(bundle.schema, bundle.choices.parts or (), bundle.measurements)
 
 
 def _file(job: Job[Plan], name: str, title: str) -> None:

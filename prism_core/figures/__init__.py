@@ -17,6 +17,7 @@ from prism_core.figures.fidelity_panels import (
     joint_figure,
     task_marginal_figure,
 )
+from prism_core.figures.found_parts import parts_figure, parts_words
 from prism_core.figures.guarantees import bounds_figure, erm_figure, odds_figure, trade_off_figure
 from prism_core.figures.learner_scores import (
     METRIC_TITLES,
@@ -69,6 +70,8 @@ __all__ = [
     "lowest",
     "odds_figure",
     "paper_figures",
+    "parts_figure",
+    "parts_words",
     "pool_style",
     "predicted_figure",
     "rehearsal_figure",

@@ -6,7 +6,7 @@ All of it is post-processing of counts that were measured with noise; no row is 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +24,33 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
     from prism_core.synthesis.measure import Measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundParts:
+    """A column's fine grid with what was counted on it, and its parts. Covered by epsilon.
+
+    Attributes:
+        name: of the column.
+        level: label of the target's level that `share` is of.
+        cells: labels of the fine cells, those of a part side by side.
+        counts: noisy rows of each cell.
+        parts: each cell's part, 0 for the first, then 1, and so on.
+        share: of each part the noisy share of rows that have the level; None where no more rows
+            are counted than noise alone gives.
+        deviation: standard deviation of each share's noise; None likewise.
+    """
+
+    name: str
+    level: str
+    cells: tuple[str, ...]
+    counts: tuple[int, ...]
+    parts: tuple[int, ...]
+    share: tuple[float | None, ...]
+    deviation: tuple[float | None, ...]
 
 
 def fine_of(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
@@ -55,6 +80,52 @@ def parts_of(plan: Plan, measurements: Sequence[Measurement]) -> tuple[ColumnPar
             parts = unordered_parts(counts, m.sigma, MOST_PARTS, alike)
         found.append(ColumnParts(name=name, parts=tuple(parts.tolist())))
     return tuple(found)
+
+
+def found_parts(
+    schema: Schema, parts: Sequence[ColumnParts], measurements: Sequence[Measurement]
+) -> tuple[FoundParts, ...]:
+    """What every coarsened column was cut by, to be drawn. Post-processing, spends nothing.
+
+    Args:
+        schema: the declared domain.
+        parts: as they were found.
+        measurements: those of the run; their fine counts are looked at.
+    """
+    pairs = zip(parts, fine_of(measurements), strict=True)
+    return tuple(_found(schema, one, m) for one, m in pairs)
+
+
+def _found(schema: Schema, parts: ColumnParts, m: Measurement) -> FoundParts:
+    target = schema[next(name for name in m.clique if name != parts.name)]
+    place = target.level_count - 1
+    column = fine_column(schema[parts.name])
+    counts = _by_class(m, parts.name)[: len(parts.parts)]
+    order = np.argsort(parts.parts, kind="stable")
+    sums, cells = _summed(counts, np.asarray(parts.parts, dtype=np.int32))
+    shares: list[float | None] = []
+    deviations: list[float | None] = []
+    for of_part, many in zip(sums, cells, strict=True):
+        whole, classes = float(of_part.sum()), len(of_part)
+        if whole <= 2.0 * m.sigma * math.sqrt(many * classes):
+            shares.append(None)
+            deviations.append(None)
+            continue
+        share = min(1.0, max(0.0, float(of_part[place]) / whole))
+        # To first order of a ratio, whose noise in the numerator is part of the denominator's.
+        spread = many * ((1.0 - share) ** 2 + (classes - 1) * share**2)
+        shares.append(share)
+        deviations.append(m.sigma * math.sqrt(spread) / whole)
+    names = column.code_names()
+    return FoundParts(
+        name=parts.name,
+        level=target.labels()[place],
+        cells=tuple(names[place] for place in order),
+        counts=tuple(int(counts[place].sum()) for place in order),
+        parts=tuple(parts.parts[place] for place in order),
+        share=tuple(shares),
+        deviation=tuple(deviations),
+    )
 
 
 def column_maps(plan: Plan) -> dict[str, NDArray[np.int32]]:

@@ -14,7 +14,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
-from prism_core.synthesis.fine_counts import fine_of, known_marginals, values_of
+from prism_core.synthesis.fine_counts import fine_of, found_parts, known_marginals, values_of
 from prism_core.synthesis.release import draw, fit_model, release
 from tests.support.tables import small_frame, small_schema
 
@@ -118,3 +118,24 @@ def test_naive_bayes_and_a_graph_go_with_it():
     found = release(plan, table, ledger=None, noise=noise, rng=np.random.default_rng(4))
     assert found.plan.coarsening.names == ("age",)
     assert len(found.table) == 200
+
+
+def test_what_is_drawn_of_parts_is_what_the_rows_have(made):
+    """Above 60 years the risk is higher; fine counts are listed part by part."""
+    found = {
+        one.name: one for one in found_parts(made.plan.schema, made.plan.parts, made.measurements)
+    }
+    assert list(found) == list(made.plan.coarsening.names)
+    age = found["age"]
+    column = fine_column(made.plan.schema["age"])
+    assert age.cells == tuple(column.code_names()[: column.level_count])
+    fine = next(m for m in fine_of(made.measurements) if "age" in m.clique)
+    assert sum(age.counts) == fine.values[: column.level_count].sum()
+    assert age.parts == tuple(sorted(age.parts))
+    assert age.share[-1] - age.share[0] > 4 * max(age.deviation[0], age.deviation[-1])
+
+
+def test_a_part_with_nothing_but_noise_has_no_share(made):
+    fine = [replace(m, values=np.zeros_like(m.values)) for m in fine_of(made.measurements)]
+    for one in found_parts(made.plan.schema, made.plan.parts, fine):
+        assert set(one.share) == set(one.deviation) == {None}
