@@ -9,26 +9,38 @@ import streamlit as st
 
 from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
 from dashboard.jobs import folders
-from dashboard.key import access, machine_key
+from dashboard.key import access, identity, machine_key
 from dashboard.session import memory
 from dashboard.session.shelf import project, remember
+from prism_core.errors import ConfigError
+from prism_core.text.markdown import plain
 
 _ASSETS = Path(__file__).parent / "assets"
 
 
 @st.cache_resource(show_spinner=False)
 def _started() -> bool:
-    """Once a process: a crash's private rows are deleted, and the key is shown."""
+    """Once a process: a crash's private rows are deleted, and in the laptop form the key is shown.
+
+    Raises:
+        ConfigError: when the hosting file is not usable; asked again in every run until it is.
+    """
+    hosted = identity.hosted()
     folders.sweep()
     memory.watch()
-    if not machine_key.known():  # started by `streamlit run`, and not by the launcher
+    if not (hosted or machine_key.known()):  # started by `streamlit run`, and not by the launcher
         machine_key.show(st.get_option("server.port"))
     return True
 
 
 # A file of our own: a material icon here would be fetched from a font host.
 st.set_page_config(page_title="PRISM Studio", page_icon=_ASSETS / "icon.svg", layout="wide")
-_started()
+try:
+    _started()
+    _inside = not identity.hosted() or identity.logged_in() is not None
+except ConfigError as error:
+    st.error(plain(str(error)), icon=":material/error:")
+    st.stop()
 st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
 _settled = access.settled()
@@ -63,7 +75,7 @@ _page = st.navigation(
             default=_demo,
         )
     ],
-    position="top" if _settled else "hidden",
+    position="top" if _settled and _inside else "hidden",
 )
 if _settled:
     _page.run()  # its heading asks for the key, except where a page is open to everybody

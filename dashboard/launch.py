@@ -3,6 +3,8 @@
 It makes the key of this start (see `machine_key`), shows the address that holds it, and opens it in
 the browser. The key goes to the app and to the helper that opens the browser by the environment:
 other users can read the command line of every process.
+
+With a hosting file there is no key: people log in, and open the address that the file names.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from dashboard.common.steps import DEMO
 from dashboard.key import machine_key, open_browser
 from prism_core.child_processes import python
+from prism_core.errors import ConfigError
+from prism_core.hosting import configuration
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -43,6 +48,23 @@ def options(port: int) -> list[str]:
             several = value if isinstance(value, list) else [value]
             flags += [f"--{section}.{name}={_flag(one)}" for one in several]
     return flags
+
+
+def hosted_options(path: Path) -> list[str]:
+    """Streamlit's further options in the hosted form: the login's secrets, and the app's own name.
+
+    Args:
+        path: of the hosting file.
+
+    Raises:
+        ConfigError: when it is not usable.
+    """
+    name = urlsplit(configuration.load(path).address).hostname or ""
+    return [
+        f"--secrets.files={path.resolve()}",
+        f"--server.allowedHosts={name}",
+        f"--browser.serverAddress={name}",
+    ]
 
 
 def refuse_settings_of(folder: Path) -> None:
@@ -72,16 +94,32 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(
+        "--hosting",
+        type=Path,
+        metavar="FILE",
+        default=os.environ.get(configuration.VARIABLE) or None,
+        help="hosting file: people log in, see docs/hosting.md "
+        f"(default: ${configuration.VARIABLE})",
+    )
     parser.add_argument(DEMO, action="store_true", help="open the gallery: four stories, no data")
     arguments = parser.parse_args(argv)
     refuse_settings_of(Path.cwd())
     warm()  # in the background: the first fit must not wait for a compiler
     command = python("-m", "streamlit", "run", _HERE / "app.py")
     command += options(arguments.port)
+    hosting: Path | None = arguments.hosting
+    if hosting is not None:
+        try:
+            command += hosted_options(hosting)
+        except ConfigError as error:
+            sys.exit(f"prism-dashboard: {error}")
+        os.environ[configuration.VARIABLE] = str(hosting.resolve())
     command += ["--", DEMO] if arguments.demo else []
-    os.environ[machine_key.VARIABLE] = machine_key.fresh()
-    machine_key.show(arguments.port)
-    if not arguments.no_browser:
+    if hosting is None:
+        os.environ[machine_key.VARIABLE] = machine_key.fresh()
+        machine_key.show(arguments.port)
+    if hosting is None and not arguments.no_browser:
         open_browser.begin(arguments.port)
     # In place of this process: signals reach the app, and its exit status is the command's.
     os.execv(sys.executable, command)

@@ -19,6 +19,7 @@ the task, the budget) and from file-level facts (headers, separators) only.
     |  `- OverspentError  ... because the asset's lifetime budget is too small
     |- BundleError        the folder of a run is not as this program writes it
     |- EvaluationError    there is nothing to evaluate against
+    |- AccessError        whoever asks has not shown who they are, or may not do this
     `- CancelledError     the person asked the run to stop
 """
 
@@ -125,6 +126,10 @@ class BundleError(PrismError):
 
 class EvaluationError(PrismError):
     """There is nothing to evaluate against."""
+
+
+class AccessError(PrismError):
+    """Whoever asks has not shown who they are, or may not do this."""
 
 
 class CancelledError(PrismError):

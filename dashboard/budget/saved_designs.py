@@ -79,7 +79,8 @@ class _Folder:
     """Designs in a folder, for one project's name."""
 
     def __init__(self, folder: str, project: str) -> None:
-        access.require()  # it is read and written with the rights of whoever started the app
+        # It is read and written with the rights of whoever started the app.
+        access.require_own_machine()
         self.book, self.project = ScenarioBook(Path(folder).expanduser()), project
 
     def names(self) -> tuple[str, ...]:
@@ -101,7 +102,7 @@ class _Folder:
 def _shelf() -> Shelf | None:
     """The session's own, or the one in the folder that is named; None while it cannot be used."""
     scenarios = project().designs
-    if not access.granted():
+    if not access.names_places():
         return _Session(scenarios.saved)
     st.toggle(
         "Keep them in a folder that others can use, too",

@@ -1,13 +1,20 @@
-"""Gate of every page, and what somebody without the key sees in place of it."""
+"""Gate of every page, and what somebody without the key, or not logged in, sees in its place."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard.common.open_project import samples_section
 from dashboard.common.steps import AFTER_SAMPLE, GALLERY
-from dashboard.key import access
+from dashboard.key import access, identity
 from dashboard.session.shelf import project
+from prism_core.errors import AccessError
+from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from prism_core.hosting.configuration import Role
 
 OPEN_TO_ALL = "Gallery"
 """The page that is shown to everybody; the others need the key, or a packaged sample."""
@@ -15,12 +22,16 @@ OPEN_TO_ALL = "Gallery"
 _FIELD = "key_typed"
 
 
-def admit(title: str) -> None:
+def admit(title: str, *roles: Role) -> None:
     """Stop the page that begins here unless this session may see it.
 
     Args:
         title: of the page.
+        roles: that may see it in the hosted form; a curator's where none is named.
     """
+    if identity.hosted():
+        _admit_logged_in(title, *roles)
+        return
     if access.granted():
         return
     if title == OPEN_TO_ALL or project().data.sample is not None:
@@ -28,6 +39,60 @@ def admit(title: str) -> None:
         return
     _instead(AFTER_SAMPLE if title == "Start" else "")
     st.stop()
+
+
+def _admit_logged_in(title: str, *roles: Role) -> None:
+    """The hosted form: nothing without a login, and no page without its role."""
+    try:
+        person = identity.current()
+    except AccessError as error:
+        _log_in(error, ended=bool(identity.claims().get("is_logged_in")))
+        st.stop()
+    if title == OPEN_TO_ALL or access.granted(*roles):
+        return
+    st.title(title)
+    st.info(
+        f"This page needs the role **{' or '.join(roles or ('curator',))}**. You are logged in as "
+        f"{plain(person.who)}, with {_roles(person.roles)}.",
+        icon=":material/lock:",
+    )
+    account()
+    st.stop()
+
+
+def _log_in(error: AccessError, *, ended: bool) -> None:
+    """What somebody sees who has not logged in, or whose login has ended."""
+    st.title("PRISM Studio")
+    st.markdown(
+        "Makes differentially private synthetic tables for one prediction task, and shows a "
+        "privacy committee what was done."
+    )
+    if ended:
+        st.warning(plain(str(error)), icon=":material/timer_off:")
+    st.button(
+        "Log in again" if ended else "Log in",
+        type="primary",
+        key="log_in",
+        icon=":material/login:",
+        on_click=st.login,
+    )
+
+
+def account() -> None:
+    """Who is logged in, and the way out; nothing in the laptop form."""
+    if not identity.hosted():
+        return
+    person = identity.current()
+    with st.popover(plain(person.name), icon=":material/account_circle:"):
+        st.markdown(f"**{plain(person.name)}**")
+        st.caption(f"Subject {plain(person.subject)}, with {_roles(person.roles)}.")
+        st.button("Log out", key="log_out", icon=":material/logout:", on_click=st.logout)
+
+
+def _roles(roles: frozenset[Role]) -> str:
+    if not roles:
+        return "no role yet: ask who runs this server"
+    return f"the role{'s' if len(roles) > 1 else ''} {', '.join(sorted(roles))}"
 
 
 def _instead(then: str) -> None:

@@ -238,7 +238,8 @@ def address_section() -> None:
 
 
 def _from_place(text: str) -> tuple[RawTable | BigTable, str]:
-    access.require()  # it is read with the rights of whoever started the app
+    # It is read with the rights of whoever started the app.
+    access.require_own_machine()
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
     with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})

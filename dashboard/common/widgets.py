@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.hosting.configuration import Role
     from prism_core.privacy.learning_charge import LearningCharge
 
 _PLOTLY: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
@@ -62,28 +63,37 @@ def chart(
     )
 
 
-def enter(title: str) -> None:
-    """Ask for the key, and note that somebody is on this page now; every page begins with it."""
+def enter(title: str, *roles: Role) -> None:
+    """Ask for the key, and note that somebody is on this page now; every page begins with it.
+
+    Args:
+        title: of the page.
+        roles: that may see it in the hosted form; a curator's where none is named.
+    """
     from dashboard.common import key_entry  # it shows the samples, whose parts use what is below
 
-    key_entry.admit(title)
+    key_entry.admit(title, *roles)
     uploads.enter(title)
     memory.touch(project())
 
 
-def heading(title: str, question: str, *, about_project: bool = True) -> None:
+def heading(title: str, question: str, *roles: Role, about_project: bool = True) -> None:
     """What a page begins with: title, the question it answers, and where the project stands.
 
     Args:
         title: of the page.
         question: that it answers.
+        roles: as for `enter`.
         about_project: whether the open project's table is named; not before a room.
     """
-    enter(title)
+    from dashboard.common import key_entry
+
+    enter(title, *roles)
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, width="content")
         st.markdown(_standing() if about_project else "", width="stretch")
         terms_popover(title)
+        key_entry.account()
     st.markdown(question)
 
 

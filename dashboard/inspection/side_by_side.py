@@ -182,7 +182,7 @@ def _short(folder: Path) -> str:
 
 
 def _add() -> None:
-    if not access.granted():
+    if not access.names_places():
         return
     with st.expander("Add a release from a folder on this machine", icon=":material/folder_open:"):
         text = st.text_input(
@@ -190,7 +190,8 @@ def _add() -> None:
         )
         if st.button("Add this folder", key="compare_add") and text.strip():
             with mistakes():
-                access.require()  # it is read with the rights of whoever started the app
+                # It is read with the rights of whoever started the app.
+                access.require_own_machine()
                 folder = Path(text.strip())
                 candidate(folder, "")
                 inspection().compared.append(folder)

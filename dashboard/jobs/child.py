@@ -33,6 +33,7 @@ from dashboard.jobs.folders import (
     SEED,
     STORED,
     TOLD,
+    WHO,
     description,
     forget,
     keep_result,
@@ -51,7 +52,7 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.curator_statement import CuratorStatement, statement_from
-from prism_core.privacy.ledger.ledger import default_workspace
+from prism_core.privacy.ledger.ledger import Ledger, default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, run_rehearsal
 from prism_core.rehearsal.stand_in_rows import load as load_stand_in
 from prism_core.runs.charged_learning import (
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from prism_core.planning.step_plan import StepPlan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.privacy.ledger import Ledger
     from prism_core.runs.step_account import StepAccount
 
 _OUTCOME_BYTES = 16 * 1024
@@ -149,7 +149,7 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     considered = _considered(folder, plan)  # before anything is charged
     said = _said(folder)
     approval = _approval(folder, plan, config.asset.name if config.asset else "")
-    ledger = None if config.table.public else NotedLedger(teller, folder)
+    ledger = None if config.table.public else NotedLedger(teller, folder, who=_who(folder))
     account = _account(folder, config, plan.delta, ledger)
     # From here on a charge may be being written, and stopping has to wait for it.
     signal.signal(signal.SIGTERM, teller.cancel)
@@ -308,10 +308,19 @@ def _seed(folder: Path) -> int | None:
     return int(seed.read_text()) if seed.is_file() else None
 
 
+def _who(folder: Path) -> str:
+    """Whom the ledger names; "" for the user of this machine."""
+    path = folder / WHO
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def _account(
     folder: Path, config: RunConfig, delta: float, ledger: Ledger | None = None
 ) -> StepAccount:
     """Who is charged, and with which noise; nobody for public rows."""
+    who = _who(folder)
+    if ledger is None and who and config.asset is not None and not config.table.public:
+        ledger = Ledger(who=who)
     return open_account(
         config.asset, delta, public=config.table.public, seed=_seed(folder), ledger=ledger
     )

@@ -45,6 +45,7 @@ CODES, PERSON, ROWS = PRIVATE
 CONFIG, SCHEMA, GRAPH, OUTLINE = "config.toml", "schema.yaml", "dag.json", "outline.yaml"
 STORED = "stored.json"  # where rows stand that the dashboard keeps in files
 SEED = "seed"  # of known noise: the rows are public
+WHO = "who"  # whom the ledger names; written in the hosted form only
 SCENARIOS, APPROVAL, SAID = "scenarios.toml", "approval.json", "said.json"
 TOLD = "told.jsonl"  # runs of a story that have ended
 RESULT = "result"

@@ -92,8 +92,8 @@ class RunProgress:
 class NotedLedger(Ledger):
     """The workspace's ledger; the number of a charge is noted beside the run that made it."""
 
-    def __init__(self, teller: RunProgress, folder: Path) -> None:
-        super().__init__()
+    def __init__(self, teller: RunProgress, folder: Path, *, who: str = "") -> None:
+        super().__init__(who=who)
         self._teller = teller
         self._folder = folder
 

@@ -1,4 +1,8 @@
-"""Access of a session: a stranger until it has shown the key; what a browser keeps of it."""
+"""Access of a session: a stranger until it has shown the key, or in the hosted form has logged in.
+
+Every page, and everything that hands out, starts, signs or opens, asks here. In the hosted form the
+answer is the role of the identity; the key is of no use there.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ from streamlit import runtime
 from streamlit.components.v2 import component
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard.key import machine_key
-from prism_core.errors import PrismError
+from dashboard.key import identity, machine_key
+from prism_core.errors import AccessError
 from prism_core.privacy.ledger import Ledger, default_workspace
 
 if TYPE_CHECKING:
@@ -19,63 +23,114 @@ if TYPE_CHECKING:
 
     from streamlit.components.v2.types import ComponentRenderer
 
+    from prism_core.hosting.configuration import Role
+
 _GIVEN = "access_given"
 _SETTLED = "access_settled"
 _WRONG = "access_wrong"
 
 
-class AccessError(PrismError):
-    """The step needs the key, and this session has not shown it."""
-
-
-def granted() -> bool:
-    """Whether this session has shown the key.
+def granted(*roles: Role) -> bool:
+    """Whether this session has shown the key, or in the hosted form is of somebody with a role.
 
     Outside of a served app there are no sessions, and so no strangers.
+
+    Args:
+        roles: one of which is enough; a curator's where none is named.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         # A thread of a served app belongs to no session, so nobody has shown a key there.
         return not runtime.exists()
+    if identity.hosted():
+        person = identity.logged_in()
+        return person is not None and bool(person.roles & set(roles or ("curator",)))
     return st.session_state.get(_GIVEN) is True
 
 
-def require() -> None:
+def require(*roles: Role) -> None:
     """Stop a stranger.
 
+    Args:
+        roles: as for `granted`.
+
     Raises:
-        AccessError: when this session has not shown the key.
+        AccessError: when this session has not shown the key; in the hosted form when nobody is
+            logged in, the login has ended, or the person has none of the roles.
     """
-    if not granted():
+    if granted(*roles):
+        return
+    if identity.hosted() and get_script_run_ctx(suppress_warning=True) is not None:
+        identity.current()  # says whether nobody is logged in or the login has ended
         raise AccessError(
-            "This needs the key. Open the address that stands in the terminal window where the "
-            "app was started, or type its key on the page Data. Nothing was done.",
-            field="key",
+            f"This needs the role {' or '.join(roles or ('curator',))}. Ask who runs this server "
+            "for it. Nothing was done.",
+            field="role",
+        )
+    raise AccessError(
+        "This needs the key. Open the address that stands in the terminal window where the "
+        "app was started, or type its key on the page Data. Nothing was done.",
+        field="key",
+    )
+
+
+def require_own_machine() -> None:
+    """Stop who names a path or host of the server: in the hosted form it is not theirs to name.
+
+    Raises:
+        AccessError: in the hosted form, and as `require`.
+    """
+    require()
+    if identity.hosted():
+        raise AccessError(
+            "On this server nobody types a path or a host. Choose a source by its name, or upload "
+            "a file. Nothing was opened.",
+            field="source",
         )
 
 
-def ledger() -> Ledger:
-    """The workspace's ledger; pages get it here and nowhere else.
+def names_places() -> bool:
+    """Whether this session may name paths and hosts: with the key, and not in the hosted form."""
+    return granted() and not identity.hosted()
+
+
+def ledger(*roles: Role) -> Ledger:
+    """The workspace's ledger; pages get it here and nowhere else. It names who charges.
+
+    Args:
+        roles: as for `granted`.
 
     Raises:
-        AccessError: when this session has not shown the key.
+        AccessError: as `require`.
     """
-    require()
-    return Ledger()
+    require(*roles)
+    return Ledger(who=who())
 
 
-def workspace() -> Path:
+def workspace(*roles: Role) -> Path:
     """The workspace's folder, for what is kept beside the ledger.
 
+    Args:
+        roles: as for `granted`.
+
     Raises:
-        AccessError: when this session has not shown the key.
+        AccessError: as `require`.
     """
-    require()
+    require(*roles)
     return default_workspace()
+
+
+def who() -> str:
+    """Whom the ledger names as the one who charges; "" for the user of this machine.
+
+    Raises:
+        AccessError: in the hosted form, when nobody is logged in.
+    """
+    return identity.current().who if identity.hosted() else ""
 
 
 def offer(typed: str) -> bool:
     """Take what somebody typed; whether it is the key. The browser is told to keep it."""
-    right = machine_key.matches(typed)
+    right = not identity.hosted() and machine_key.matches(typed)
     if right:
         st.session_state[_GIVEN] = True
         st.session_state.pop(_SETTLED, None)
@@ -88,7 +143,12 @@ def wrong() -> bool:
 
 
 def settled() -> bool:
-    """Whether it is known who this session is; until then nothing is shown, see `ask`."""
+    """Whether it is known who this session is; until then nothing is shown, see `ask`.
+
+    In the hosted form the browser's cookie has said it already.
+    """
+    if identity.hosted():
+        return True
     told = st.query_params.get(machine_key.PARAMETER, "")
     if st.session_state.get(_SETTLED) is None or told not in ("", st.session_state[_SETTLED]):
         return False

@@ -27,6 +27,7 @@ from prism_core.bundle import manifest
 from prism_core.bundle.report import report_copy
 from prism_core.cli import main
 from prism_core.data.schema import looks, schema_file
+from prism_core.hosting import configuration
 from prism_core.learning.domain.outline_io import has_requests, loads_outline
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -343,6 +344,11 @@ def _toml(text: str, folder: Path) -> None:
         assert scenario_files.loads(text, base=plan)
         return
     document, found = tomllib.loads(sample_config.read_text()), tomllib.loads(text)
+    if "auth" in found:
+        (folder / "hosting.toml").write_text(text)
+        (folder / "hosting.toml").chmod(0o600)
+        assert configuration.load(folder / "hosting.toml").address
+        return
     if {"table", "task"} <= set(found):
         document = {}
     for section, entries in found.items():

@@ -69,7 +69,18 @@ class Ledger:
     Every call is one transaction, so processes that use one workspace take turns.
     """
 
-    def __init__(self, workspace: str | Path | None = None) -> None:
+    def __init__(self, workspace: str | Path | None = None, *, who: str = "") -> None:
+        """Open it.
+
+        Args:
+            workspace: its folder; the default one when None.
+            who: whom charges and corrections name: an identity that somebody else has checked.
+                The user of this machine when "".
+
+        Raises:
+            LedgerError: when it cannot be opened.
+        """
+        self._by = who or _who()
         folder = Path(workspace) if workspace is not None else default_workspace()
         self.path = folder / FILE
         try:
@@ -208,17 +219,17 @@ class Ledger:
                 spent.delta,
                 spent.rho,
                 json.dumps(listed),
-                _who(),
+                self._by,
                 why,
                 _now(),
             )
             append(db, "states", number, "reserved", _now())
             if approval is not None:
                 # By this note `used` knows an approval again, which holds for one run.
-                append(db, "corrections", number, approval.note, _who(), _now())
+                append(db, "corrections", number, approval.note, self._by, _now())
             if exceeded is not None:
                 note = f"The workspace's maximum epsilon of {exceeded:g} was exceeded on purpose."
-                append(db, "corrections", number, note, _who(), _now())
+                append(db, "corrections", number, note, self._by, _now())
             for receipt in receipts:
                 append(db, "receipts", number, receipt)
         return number
@@ -259,7 +270,7 @@ class Ledger:
         with self._store.transaction(write=True) as db:
             if db.execute("SELECT 1 FROM charges WHERE id = ?", (charge,)).fetchone() is None:
                 raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
-            append(db, "corrections", charge, note.strip(), _who(), _now())
+            append(db, "corrections", charge, note.strip(), self._by, _now())
 
     def recognise(self, asset: str, table: CodedRows, plan: str = "") -> str:
         """A warning for the curator when these rows were charged under another name, else "".

@@ -98,7 +98,7 @@ class Charge:
         plan: SHA-256 of the plan.
         accountant: the accountant of the plan.
         epsilon, delta, rho: what was charged; `rho` is what composes.
-        who: the user's name on the machine.
+        who: subject and name of the identity, or the user's name on the machine.
         why: the purpose as given.
         created: UTC time.
         state: the newest state.
