@@ -61,8 +61,7 @@ def entries(state: Project, folder: Path) -> CuratorStatement:
     """
     own = cached("said_in_bundle", (folder,), lambda: read_said(folder)).to_dict()
     begun = {"asset": state.account.asset[:LONGEST], "purpose": state.account.why[:LONGEST]} | own
-    # Decided when the page is opened: it must not fold shut over what is being typed.
-    st.session_state.setdefault("said_open", not state.release.said)
+    blank = sum(not state.release.said.get(name, begun.get(name, "")).strip() for name in NEEDED)
     with st.expander(TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
         st.caption(
             "What was entered before the run stands in the bundle. What you change here goes into "
@@ -70,6 +69,9 @@ def entries(state: Project, folder: Path) -> CuratorStatement:
             "the copy over. Say nothing here that only the rows know."
         )
         _all(state, begun)
+    if blank:
+        noun = "entry is" if blank == 1 else "entries are"
+        st.caption(f":orange[{blank} {noun} blank that a committee will ask for.]")
     shown = {name: state.release.said.get(name, begun.get(name, "")).strip() for name in LABELS}
     return CuratorStatement(**{name: text for name, text in shown.items() if text != own.get(name)})
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import columns_grid, groups_panel, schema_downloads
+from dashboard.data import columns_grid, groups_panel, schema_downloads, tabs
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
 from prism_core.data.draft import propose_bins, propose_decimals
@@ -19,24 +19,9 @@ from prism_core.errors import PrismError, SchemaError
 from prism_core.learning.domain.outline_io import dumps_outline
 from prism_core.text.markdown import plain
 
-_HELP = (
-    "- **Levels:** the allowed values, separated by |. A number is met by its value, so that 1.0 "
-    "in the file is the level 1, and a text such as 01234 only by itself.\n"
-    "- **Bins:** a number of equal bins, the inner edges separated by |, or *log 12* (*log 12 "
-    "zero*) for a heavy tail such as income. Left empty, log bins are proposed where the "
-    "bounds are far apart; else a run finds bins that predict with a tenth of the budget, where "
-    "that allows it. Values outside the bounds are clipped.\n"
-    "- **Ordinal:** levels with an order.\n"
-    "- **Leave a column out** under *Set many at once*, such as the ID that names the person: it "
-    "is never synthesised, and is named below under *People and rows*.\n"
-    "- **Learn:** not in the codebook? Bounds and bins, or the names of levels, are then learned "
-    "with a part of the privacy budget."
-)
-
 
 def section() -> None:
-    """The second section of the page Data."""
-    st.header("2 · Columns")
+    """The first tab of the page Data."""
     data = project().data
     # The rows were let go: what is typed stays on screen, the last cell too.
     if data.raw is None and not data.awaits_table:
@@ -69,8 +54,6 @@ def _form() -> None:
         )
     edited = columns_grid.grid()
     complete = columns_grid.mistakes_section(edited)
-    with st.popover("What belongs in the cells", icon=":material/help:"):
-        st.markdown(_HELP)
     _to_propose(edited)
     _proposed(edited)
     _single_level(edited)
@@ -170,17 +153,17 @@ def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
 def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
     data = project().data
     applied = _applied(edited)
-    first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
-    if first.button(
+    row = st.container(horizontal=True, vertical_alignment="center")
+    if row.button(
         "Apply the columns",
         type="primary",
         disabled=applied or bool(data.to_learn),
         key="apply_columns",
-        width="stretch",
     ):
         _apply(edited, complete=complete)
+    row.markdown(_standing(applied=applied), width="stretch")
     text, why = _download(edited, applied=applied)
-    second.download_button(
+    row.download_button(
         "Download what is declared (YAML)" if data.to_learn else "Download the schema (YAML)",
         text,
         "outline.yaml" if data.to_learn else "schema.yaml",
@@ -188,25 +171,29 @@ def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
         icon=":material/download:",
         key="download_schema",
         disabled=not text,
-        width="stretch",
         help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
         "Nothing is spent."
         if data.to_learn
         else None,
     )
     if applied and data.schema is not None:
-        schema_downloads.table_schema(data.schema)
+        with row:
+            schema_downloads.table_schema(data.schema)
     if why:
         st.caption(f"Before it can be downloaded: {plain(why)}")
+
+
+def _standing(*, applied: bool) -> str:
+    """Whether what the form says is in use."""
+    data = project().data
     if data.to_learn:
-        third.markdown(
+        return (
             f":orange[:material/school:] To be learned: {plain(', '.join(data.to_learn))}. See "
-            "section 4."
+            "*Learn columns*."
         )
-    elif applied:
-        third.markdown(":material/check_circle: These columns are in use.")
-    else:
-        third.markdown(":orange[:material/pending:] Changes are not in use until you apply them.")
+    if applied:
+        return ":material/check_circle: These columns are in use."
+    return ":orange[:material/pending:] Changes are not in use until you apply them."
 
 
 def _applied(rows: list[dict[str, Any]]) -> bool:
@@ -295,7 +282,7 @@ def _apply(rows: list[dict[str, Any]], *, complete: bool) -> None:
         kinds = (
             f" For {'each of ' if len(missing) > 1 else ''}{plain(', '.join(missing))}: choose its "
             f"kind ({', '.join(KINDS)}), or leave the column out. The one that names the person is "
-            "left out here and named below."
+            "left out here and named under *People and rows*."
             if missing
             else ""
         )
@@ -327,6 +314,7 @@ def _apply(rows: list[dict[str, Any]], *, complete: bool) -> None:
         state.data.decimals_proposed |= new
         if new or bins:
             state.data.show_form(rows)
+        tabs.go_on()
         st.rerun()
 
 

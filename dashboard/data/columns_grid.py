@@ -94,7 +94,26 @@ _RARE = ("fill", "other")
 others stand side by side on a small screen."""
 _MORE = "columns_more_cells"
 _TITLES = {key: str(config["label"]) for key, config in GRID.items()}
+_ROWS_SHOWN = 9
+"""Rows of the grid without a scroll bar of its own: with more, the buttons below it would leave the
+screen."""
+_GRID_HEIGHT = 334  # pixels; a part of a row is cut, which shows that there are more
 _MOST_SHOWN = 12  # mistakes that are written out; more are counted
+
+
+_HELP = (
+    "- **Levels:** the allowed values, separated by |. A number is met by its value, so that 1.0 "
+    "in the file is the level 1, and a text such as 01234 only by itself.\n"
+    "- **Bins:** a number of equal bins, the inner edges separated by |, or *log 12* (*log 12 "
+    "zero*) for a heavy tail such as income. Left empty, log bins are proposed where the "
+    "bounds are far apart; else a run finds bins that predict with a tenth of the budget, where "
+    "that allows it. Values outside the bounds are clipped.\n"
+    "- **Ordinal:** levels with an order.\n"
+    "- **Leave a column out** under *Set many at once*, such as the ID that names the person: it "
+    "is never synthesised, and is named under *People and rows*.\n"
+    "- **Learn:** not in the codebook? Bounds and bins, or the names of levels, are then learned "
+    "with a part of the privacy budget."
+)
 
 
 def grid() -> list[dict[str, Any]]:
@@ -127,7 +146,7 @@ def grid() -> list[dict[str, Any]]:
         num_rows="fixed",  # only then do marks change without a new editor
         hide_index=True,
         width="stretch",
-        height="content",
+        height="content" if len(marked) <= _ROWS_SHOWN else _GRID_HEIGHT,
         key=key,
         placeholder=NEEDED,
     )
@@ -184,10 +203,9 @@ def _tools(rows: list[dict[str, Any]]) -> None:
         help="*Empty cells become* and *Unknown values become*. Left empty, an unknown value "
         "becomes missing where that is allowed, and else the first level.",
     )
-    st.caption(
-        ":material/content_paste: Paste from a spreadsheet with Ctrl+V (⌘V). *needed* marks a cell "
-        "to fill in."
-    )
+    with st.popover("What belongs in the cells", icon=":material/help:"):
+        st.markdown(_HELP)
+    st.caption(":material/content_paste: Paste with Ctrl+V (⌘V). *needed* marks a cell to fill in.")
 
 
 def _many(rows: list[dict[str, Any]]) -> None:

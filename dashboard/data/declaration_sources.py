@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
-from dashboard.data import codebook_upload
+from dashboard.data import codebook_upload, tabs
 from dashboard.data.columns_grid import typed_names
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
@@ -150,7 +150,7 @@ def _start(
     data.show_form(rows)
     data.form_provenance, data.read = provenance, read
     data.outlined = () if outline is None else outline.columns
-    data.decimals_proposed = {}
+    data.decimals_proposed, data.left_out = {}, {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
@@ -171,14 +171,16 @@ def _take(schema: Schema) -> None:
     codebook = None if source in WITHOUT_CODEBOOK else schema.codebook
     schema = replace(schema, looks=known, provenance=source, codebook=codebook)
     state.use_schema(schema)
+    state.data.left_out = {}
     state.data.show_form(column_form.to_rows(schema.columns))
     state.data.form_provenance, state.data.read = schema.provenance, CodebookReading.of(schema)
     st.session_state["form_left_out"] = ()
+    tabs.go_on()
     st.rerun()
 
 
 def _take_outline(outline: Outline) -> None:
-    """Put an uploaded outline into the form, its requests ticked; it is learned below."""
+    """Put an uploaded outline into the form, its requests ticked; another tab learns it."""
     state = project()
     if outline.prior is not None:
         raise SchemaError(
@@ -203,6 +205,7 @@ def _take_outline(outline: Outline) -> None:
             weighting=outline.weighting,
         )
     )
+    tabs.go_on(tabs.LEARN)
     _start(rows, provenance, outline=outline)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, job_view, spend_form
 from dashboard.common.fields import epsilon_entry, from_percent, keep
-from dashboard.data import columns_form
+from dashboard.data import columns_form, tabs
 from dashboard.jobs import folders, worker
 from dashboard.session.shelf import project
 from prism_core.data.schema import column_form as data_form
@@ -66,12 +66,15 @@ _DETAILS = {
 
 
 def section() -> None:
-    """The fourth section of the page Data, where a column is ticked to be learned."""
+    """The third tab of the page Data."""
     data = project().data
     waits = data.awaits_table
     if data.learning.job is None and (not data.to_learn or (data.raw is None and not waits)):
+        st.caption(
+            "No column is ticked **Learn**. Tick it where the codebook does not say what a column "
+            "may hold."
+        )
         return
-    st.header("4 · Learn what the codebook does not say")
     if data.learning.job is not None:
         names = len(data.learning.job.plan.outline.requests)
         words = count_text(names, "column")
@@ -321,3 +324,4 @@ def _take(result: Path, plan: DomainPlan) -> None:
     state.data.show_form(data_form.to_rows(schema.columns))
     state.data.form_provenance = schema.provenance
     state.data.read = CodebookReading.of(schema)
+    tabs.go_on(tabs.COLUMNS)

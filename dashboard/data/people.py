@@ -27,8 +27,7 @@ _WEIGHTS: dict[Weighting, str] = {
 
 
 def section() -> None:
-    """The third section of the page Data."""
-    st.header("3 · People and rows")
+    """The second tab of the page Data."""
     left, right = st.columns(2, gap="large")
     with left:
         _people()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,20 +11,25 @@ from dashboard.common import attribution, plan_changes
 from dashboard.common.fields import keep
 from dashboard.common.widgets import cached, mistakes
 from dashboard.session.shelf import project
+from prism_core.bundle.account import account_after
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.notebook import notebook
+from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.report_copy import MISSING, chromium, copy_report, report_pdf
 from prism_core.bundle.report.report_extras import Extras, outside
+from prism_core.errors import BundleError, LedgerError
 from prism_core.evaluation import INSIDE_EPSILON, OUTSIDE_EPSILON
 from prism_core.evaluation.results import MetricRow
+from prism_core.privacy.ledger import default_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.session.project import Project
+    from prism_core.bundle.account import Account
     from prism_core.rehearsal.estimates import Estimate
 
-_TALL = 1_000  # pixels of the window on the report
+_TALL = 620  # pixels of the window on the report: it scrolls, and the page does not
 _PDF = "report_pdf_kept"
 
 
@@ -33,10 +39,12 @@ def section() -> None:
     assert state.release.folder is not None
     folder = state.release.folder
     plan_changes.plan_changed_notice(state.release.job)
+    downloads = st.container()  # first on the screen, and made of what is chosen below it
     with mistakes():
         extras = _chosen(state)
         html = cached("report_kept", (folder, extras), lambda: copy_report(folder, extras))
-        _downloads(folder, html, extras)
+        with downloads:
+            _downloads(folder, html, extras)
         if extras.evaluation is not None:
             st.warning(f"**Outside epsilon.** {OUTSIDE_EPSILON}", icon=":material/visibility_off:")
         st.iframe(html, height=_TALL, alt="The report, page by page")
@@ -44,7 +52,7 @@ def section() -> None:
 
 def _chosen(state: Project) -> Extras:
     """What the curator puts into this copy."""
-    rows, rehearsed = _measured(state), _rehearsed(state)
+    rows, rehearsed, account = _measured(state), _rehearsed(state), _account(state)
     bought = (
         state.inspection.bought
         if state.inspection.shown is None
@@ -53,16 +61,17 @@ def _chosen(state: Project) -> Extras:
     private = [found for found in bought if found.covered]  # a rehearsal is not private
     assert state.release.folder is not None
     said = attribution.entries(state, state.release.folder)
-    left, middle, right = st.columns(3, gap="large")
-    day = left.date_input(
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    day = row.date_input(
         "Date on the report",
+        width=180,
         value=state.report.date,
         key="report_date",
         on_change=keep,
         args=(state.report, "date", "report_date"),
         help="Nothing else in it depends on the day, so it can be written again and compared.",
     )
-    with middle:
+    with row:
         add_rehearsed = _toggle(
             "rehearsed",
             "Add the rehearsals",
@@ -77,7 +86,13 @@ def _chosen(state: Project) -> Extras:
             INSIDE_EPSILON,
             "Buy them on the page Inspect, under Private numbers.",
         )
-    with right:
+        add_account = _toggle(
+            "account",
+            "Add the account",
+            account is not None,
+            "Every charge on the same people, with its day, as the ledger has them now.",
+            "This run has no charge in the ledger.",
+        )
         add_outside = _toggle(
             "outside",
             "Add numbers outside epsilon",
@@ -91,6 +106,7 @@ def _chosen(state: Project) -> Extras:
         rehearsed=rehearsed if add_rehearsed else (),
         private=tuple(found.to_dict() for found in private) if add_private else (),
         evaluation=outside(rows) if add_outside else None,
+        account=account if add_account else None,
     )
 
 
@@ -107,6 +123,18 @@ def _toggle(name: str, label: str, there: bool, text: str, missing: str) -> bool
         args=(project().report, name, key),
     )
     return there and on
+
+
+def _account(state: Project) -> Account | None:
+    """The account with this release in it; None where it has no charge here."""
+    folder = state.release.folder
+    assert folder is not None
+    facts = cached("report_facts", (folder,), lambda: read_bundle(folder).facts)
+    if facts.charge is None:
+        return None
+    with suppress(BundleError, LedgerError):
+        return account_after(default_workspace(), facts)
+    return None
 
 
 def _measured(state: Project) -> list[MetricRow]:

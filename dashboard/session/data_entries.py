@@ -91,6 +91,7 @@ class DataEntries:
         mean_rows: rows of a person on average, a public guess.
         several_rows: `max_rows` and `weighting` as they were entered last; a schema in which a
             person is one row has no place for them.
+        left_out: columns that were not needed, by name, with the place where they stood.
         rows_let_go, test_let_go: the tables whose rows are no longer in memory.
     """
 
@@ -121,6 +122,7 @@ class DataEntries:
     person_hint: str = ""
     mean_rows: float = MEAN_ROWS
     several_rows: tuple[int, Weighting] = (1, "rows")
+    left_out: dict[str, tuple[int, Column]] = field(default_factory=dict)
     rows_let_go: LetGo | None = None
     test_let_go: LetGo | None = None
 

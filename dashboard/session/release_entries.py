@@ -41,10 +41,13 @@ class ReportEntries:
     Attributes:
         date: the day that is printed, if any.
         rehearsed, private: rehearsals, and numbers inside epsilon.
+        account: every charge on the same people; on where the ledger has one for the run, as the
+            committee read the others in the protocol.
         outside: numbers that read real rows without noise; off unless the curator opts in.
     """
 
     date: datetime.date | None = None
+    account: bool = True
     rehearsed: bool = False
     private: bool = False
     outside: bool = False

@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard.common.widgets import heading, mistakes, onward, require_earlier_steps
 from dashboard.session.shelf import project
 from dashboard.structure import (
+    columns_not_needed,
     export_graph,
     graph_editor,
     implications,
@@ -20,6 +21,7 @@ from prism_core.text.markdown import plain
 _PARTS = {
     ":material/upload_file: Upload or paste a graph": import_graph,
     ":material/lightbulb: What the graph implies": implications,
+    ":material/filter_alt: Columns not needed": columns_not_needed,
     ":material/download: Download": export_graph,
 }
 

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.cli.common import add_said, emit, rehearsal_from, said_of
+from prism_core.cli.common import (
+    add_said,
+    add_workspace_option,
+    emit,
+    rehearsal_from,
+    said_of,
+)
 from prism_core.errors import BundleError, ConfigError
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     import argparse
 
+    from prism_core.bundle.account import Account
     from prism_core.bundle.report.report_extras import Extras
 
 
@@ -51,6 +58,12 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         metavar="FILE",
         help="put in a private-evaluation.json: inside epsilon",
     )
+    report.add_argument(
+        "--account",
+        action="store_true",
+        help="put in every charge on the same people, with its day, as the ledger has them",
+    )
+    add_workspace_option(report)
     report.add_argument("--json", action="store_true", help="print JSON")
     report.set_defaults(run=_report)
 
@@ -93,7 +106,17 @@ def _extras(arguments: argparse.Namespace) -> Extras:
         if arguments.evaluation is None
         else _document(arguments.evaluation, "evaluation"),
         private=tuple(_document(path, "private") for path in arguments.private),
+        account=_account(arguments) if arguments.account else None,
     )
+
+
+def _account(arguments: argparse.Namespace) -> Account:
+    from prism_core.bundle.account import account_after
+    from prism_core.bundle.reader import read_bundle
+    from prism_core.privacy.ledger import default_workspace
+
+    workspace = arguments.workspace or default_workspace()
+    return account_after(workspace, read_bundle(arguments.dir).facts)
 
 
 def _document(path: Path, field: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def load_own(page: Page, table: Path, schema: Path, *, public: bool = False) -> 
     button(page, "Load this file").click()
     upload(page, "upload_schema", schema)
     button(page, "Use this schema").click()
-    page.get_by_text("These columns are in use").wait_for()
+    page.get_by_text("These columns are in use").wait_for(state="attached")  # in the tab before
 
 
 def one_row_per_person(page: Page) -> None:
@@ -241,7 +241,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     button(page, "Load this file").click()
     upload(page, "upload_schema", tmp_path / "outline.yaml")
     button(page, "Use this schema").click()
-    page.get_by_text("To be learned: age, ward").wait_for()
+    page.get_by_text("To be learned: age, ward").wait_for(state="attached")
     name = page.locator(".st-key-asset_name input")
     name.fill("learned stays")
     name.press("Enter")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dashboard.data.tabs import COLUMNS, PEOPLE
 from prism_core.data.schema import schema_file
 from prism_core.samples import catalogue
 from tests.browser.driver import idle
@@ -108,6 +109,7 @@ def test_from_a_codebook_to_a_release(page: Page, stays: Path, tmp_path: Path):
     upload(page, "upload_schema", stays / "schema.yaml")
     button(page, "Use this schema").click()
     page.get_by_text("These columns are in use").wait_for()
+    page.get_by_role("tab", name=PEOPLE).click()
     page.get_by_text("2,400 persons for training, 600 (20%) kept aside").wait_for()
     button(page, "Continue to Structure").click()
     choose(page, "target_choice", "readmitted_30d")
@@ -193,6 +195,9 @@ def test_cells_of_a_spreadsheet_are_pasted_and_marks_follow(page: Page, tmp_path
     idle(page)
     assert no_scroll_inside(page)
     button(page, "Apply the columns").click()
+    # The next question opens by itself; the columns stand one tab before.
+    page.get_by_text("Every person has exactly one row").wait_for()
+    page.get_by_role("tab", name=COLUMNS, exact=True).click()
     page.get_by_text("These columns are in use").wait_for()
     schema = schema_file.load(download(page, "Download the schema (YAML)", tmp_path))
     assert schema.names == ("age", "income", "ward", "seen", "readmitted")

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prism_core.bundle.account import MOST, account_after, account_of
 from prism_core.bundle.certificate import certificate
 from prism_core.bundle.paper_formats import blocks_of, to_docx
 from prism_core.bundle.paper_values import WorkedExample, paper_values
 from prism_core.bundle.protocol import approval_file
-from prism_core.bundle.protocol.account import account_of
 from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.approved_done import approved_done
 from prism_core.bundle.report.report_extras import Extras
 from prism_core.bundle.report.report_html import report
@@ -43,7 +44,7 @@ from prism_core.planning.wishes.curator_statement import (
     statement_from,
 )
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger import Charge, Ledger
 from prism_core.rehearsal.estimates import Estimate
 from prism_core.text import numbers
 from tests.support import bundles
@@ -182,8 +183,10 @@ def test_a_family_has_more_than_the_power_of_one(plan):
 def test_parts_of_the_account_add_up(plan):
     ledger = Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta)
     found = account_of(plan, ledger, None, ())
-    assert found.before == 0.0
-    assert found.before + found.own + found.left == pytest.approx(1.0)
+    (own,) = found.lines
+    assert own.own
+    assert own.share + found.left == pytest.approx(1.0)
+    assert own.epsilon == pytest.approx(1.0, abs=0.01)
     assert found.after == pytest.approx(1.0, abs=0.01)
 
 
@@ -196,6 +199,55 @@ def test_earlier_releases_are_named_with_their_day(make_run, tmp_path):
     words = Page(out.read_text(encoding="utf-8")).words
     (charge,) = Ledger(workspace).charges()
     assert f"charge 1 on {charge.created[:10]}, epsilon 1" in words
+    assert "this release, epsilon 1" in words
+
+
+def test_the_report_shows_the_account_with_the_day_of_every_charge(make_run, tmp_path, capsys):
+    config, workspace = make_run(public=False, asset=5.0), tmp_path / "ws"
+    told = ["--workspace", str(workspace)]
+    for name in ("one", "two"):
+        assert main.main(["release", str(config), "--out", str(tmp_path / name), *told]) == 0
+    out = tmp_path / "r.html"
+    asked = ["report", str(tmp_path / "one"), "--out", str(out), "--account"]
+    assert main.main([*asked, *told]) == 0
+    words = Page(out.read_text(encoding="utf-8")).words
+    first, second = sorted(Ledger(workspace).charges(), key=lambda one: one.id)
+    shown = account_after(workspace, read_bundle(tmp_path / "one").facts)
+    assert sum(line.share for line in shown.lines) + shown.left == pytest.approx(1.0)
+    own, other = (numbers.share_text(line.share) for line in shown.lines)
+    assert f"this release: charge 1 on {first.created[:10]}, epsilon 1 {own}" in words
+    assert f"charge 2 on {second.created[:10]}, epsilon 1 {other}" in words
+    # Not what a workspace says that did not make it.
+    capsys.readouterr()
+    assert main.main([*asked, "--workspace", str(tmp_path / "elsewhere")]) == 2
+    assert "holds no charge for this release" in capsys.readouterr().err
+
+
+def test_many_charges_share_a_bar(plan):
+    ledger = Ledger.prospect("ward 7", epsilon=30.0, delta=plan.delta)
+    charges = [
+        Charge(
+            id=number,
+            asset="ward 7",
+            plan="",
+            accountant="zcdp",
+            epsilon=1.0,
+            delta=1e-9,
+            rho=0.01,
+            who="",
+            why="",
+            created=f"2026-01-{number:02}T00:00:00Z",
+            state="void" if number == 3 else "done",
+        )
+        for number in range(1, MOST + 5)
+    ]
+    first, *rest, own = account_of(plan, ledger, None, charges).lines
+    assert (first.charges, first.day, first.epsilon) == (4, "2026-01-01", None)
+    assert first.share == pytest.approx(4 * rest[0].share)
+    assert [line.number for line in rest] == list(range(6, MOST + 5))
+    assert own.own
+    html = Protocol(plan=plan, statement=STATED, balance=ledger, charges=tuple(charges)).to_html()
+    assert "4 charges since 2026-01-01" in Page(html).words
 
 
 def test_what_differs_from_the_approved_is_said(plan):
@@ -278,7 +330,7 @@ def _allowed(protocol: Protocol) -> set[str]:
         line,
         {"epsilon": plan.spent.epsilon, "rho": meant.trade.rho, "lifetime_epsilon": 3.0},
         {"spent": account.spent, "after": account.after, "room": account.room},
-        {"share": [account.before, account.own, account.left]},
+        {"share": [*(line.share for line in account.lines), account.left]},
         {"factor": [values.factor, values.two, values.family, values.cube]},
         [one.to_dict() for one in protocol.rehearsal],
         [vars(one) for one in values.uses],

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
+from prism_core.bundle.account import account_of
 from prism_core.bundle.bundle_files import json_text
 from prism_core.bundle.paper_formats import to_docx, to_markdown
 from prism_core.bundle.paper_values import headline, paper_values, sensitive_columns
-from prism_core.bundle.protocol.account import account_of
 from prism_core.bundle.protocol.approval_file import (
     PROTOCOL_KIND,
     ApprovedPlan,

@@ -21,6 +21,7 @@ from prism_core.text.numbers import score_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from prism_core.bundle.account import Account
     from prism_core.evaluation.results import MetricRow
     from prism_core.rehearsal.estimates import Estimate
 
@@ -57,6 +58,7 @@ class Extras:
         rehearsed: means of rehearsals on stand-in rows; no real row was read for them.
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
         private: entries of private evaluations of this release, each covered by a charge.
+        account: every charge on the same people, as the ledger has them.
     """
 
     said: CuratorStatement = field(default_factory=CuratorStatement)
@@ -64,12 +66,13 @@ class Extras:
     rehearsed: tuple[Estimate, ...] = ()
     evaluation: Mapping[str, Any] | None = field(default=None, repr=False)
     private: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    account: Account | None = None
 
     @property
     def some(self) -> bool:
         """Whether there is anything beyond the bundle's report."""
         own = self.said.some or self.date or self.rehearsed or self.private
-        return bool(own) or self.evaluation is not None
+        return bool(own) or self.evaluation is not None or self.account is not None
 
     def __post_init__(self) -> None:
         """Refuse what this program did not write.

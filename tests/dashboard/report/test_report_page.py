@@ -132,7 +132,7 @@ def test_what_the_curator_says_stands_on_top_and_stays(project):
 
 
 def test_the_fields_stay_open_after_the_first_is_typed(project):
-    test = open_page("report", project)
+    test = open_page("report", project, said_open=True)
     for name in ("organisation", "purpose"):
         test.text_input(key=f"said_{name}").set_value("typed").run()
         assert not test.exception
