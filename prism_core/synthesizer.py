@@ -174,7 +174,7 @@ class PrismSynthesizer:
             warnings.warn(sentence, PlanWarning, stacklevel=2)
         if note := unchecked(self.schema.looks):
             warnings.warn(f"{note}; {_HOW_TO_CHECK}", UncheckedWarning, stacklevel=2)
-        workspace = None if self.ledger is None else self.ledger.path.parent
+        workspace = None if self.ledger is None else self.ledger.folder
         approved = checked_approval(approval, plan, self.asset, workspace)
         if self.ledger is not None:
             earlier = owed(self.ledger, self.asset, plan.prior)
@@ -198,7 +198,7 @@ class PrismSynthesizer:
         if self.ledger is None:
             return self.budget
         most = rules.above_limit(
-            self.budget.epsilon, self.ledger.path.parent, allowed=self.epsilon_above_limit
+            self.budget.epsilon, self.ledger.folder, allowed=self.epsilon_above_limit
         )
         return replace(self.budget, above_limit=most)
 

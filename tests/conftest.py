@@ -21,6 +21,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
 from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag
+from tests.support import postgres
 from tests.support.approvals import SAID
 from tests.support.tables import CANARY, small_frame, small_schema
 
@@ -345,6 +346,29 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "workspace"
     monkeypatch.setenv("PRISM_WORKSPACE", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Address of a PostgreSQL server, with the login of its owner; started once."""
+    with postgres.started() as address:
+        yield address
+
+
+@pytest.fixture
+def ledger_database(postgres_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Ledgers of the test are kept in an empty database, by an insert-only login; its address."""
+    address = postgres.fresh_ledger(postgres_server)
+    monkeypatch.setenv("PRISM_LEDGER", address)
+    return address
+
+
+@pytest.fixture(params=["file", pytest.param("database", marks=postgres.NEEDED)])
+def either_store(request: pytest.FixtureRequest) -> str:
+    """Ledgers of the test are kept in a file, then in a database."""
+    if request.param == "database":
+        request.getfixturevalue("ledger_database")
+    return request.param
 
 
 @pytest.fixture(scope="session")

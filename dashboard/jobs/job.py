@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from dashboard.jobs import folders
 from dashboard.jobs.progress import CHARGE, LOG, PROGRESS, WRITING
 from dashboard.key import access
-from prism_core.privacy.ledger.ledger import FILE, default_workspace
+from prism_core.privacy.ledger import default_workspace
+from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
     import subprocess
@@ -126,7 +127,7 @@ class Job(Generic[AnyPlan]):
         Raises:
             AccessError: in a session without the key.
         """
-        if not (default_workspace() / FILE).is_file():
+        if not present(default_workspace()):
             return None
         number = _read(self.folder / CHARGE).get("number")
         if number is not None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.key import access
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger.ledger import FILE
+from prism_core.privacy.ledger.store_choice import present
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def section() -> None:
     """One line a data asset; nothing where none is registered. Reads the ledger alone."""
-    if not (access.workspace() / FILE).exists():
+    if not present(access.workspace()):
         return  # looking must not make one
     try:
         ledger = access.ledger()

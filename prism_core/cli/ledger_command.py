@@ -1,6 +1,7 @@
 """The commands `prism ledger list | show | verify | accept | export | key`.
 
-They read; `accept` alone writes, a note beside the ledger.
+They read; `accept` alone writes, a note beside the ledger. Those that carry a whole ledger stand in
+`ledger_transfer`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
+from prism_core.cli import ledger_transfer
 from prism_core.cli.common import emit
 from prism_core.errors import LedgerError
 
@@ -53,14 +55,20 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
             "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
         )
         command.add_argument("--json", action="store_true", help="print JSON")
+    ledger_transfer.add(ways)
 
 
-def _open(arguments: argparse.Namespace) -> Ledger:
-    """The ledger that is there; reading makes none."""
+def open_ledger(arguments: argparse.Namespace) -> Ledger:
+    """The ledger that is there; reading makes none.
+
+    Raises:
+        LedgerError: when there is none, or it cannot be opened.
+    """
     from prism_core.privacy.ledger import Ledger, default_workspace
+    from prism_core.privacy.ledger.store_choice import present
 
     folder = arguments.workspace or default_workspace()
-    if not (folder / "ledger.sqlite").is_file():
+    if not present(folder):
         raise LedgerError(
             f"There is no ledger in {str(folder)!r}. Name its folder with --workspace; the first "
             "release of a private table creates it.",
@@ -76,7 +84,7 @@ def _say(text: str) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 
-    ledger = _open(arguments)
+    ledger = open_ledger(arguments)
     names = [asset.name for asset in ledger.assets()]
     if arguments.asset is not None:
         names = [ledger.balance(arguments.asset).asset.name]
@@ -114,7 +122,7 @@ def _charge_line(charge: Charge) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    charge = _open(arguments).get(arguments.charge)
+    charge = open_ledger(arguments).get(arguments.charge)
     lines = [
         f"charge {charge.id} to {charge.asset!r}",
         f"made     {charge.created} by {charge.who}" + (f": {charge.why}" if charge.why else ""),
@@ -138,7 +146,7 @@ def _event_text(event: dict[str, Any]) -> str:
 
 
 def _verify(arguments: argparse.Namespace) -> None:
-    found = _open(arguments).verify(arguments.head)
+    found = open_ledger(arguments).verify(arguments.head)
     text = _verified(found)
     # Before the refusal: an auditor needs the findings, not only the exit status.
     emit(arguments, found.to_dict(), text)
@@ -157,12 +165,12 @@ def _verified(found: Verification) -> str:
 
 
 def _accept(arguments: argparse.Namespace) -> None:
-    found = _open(arguments).accept(arguments.why)
+    found = open_ledger(arguments).accept(arguments.why)
     emit(arguments, found.to_dict(), _verified(found))
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    document = _open(arguments).export()
+    document = open_ledger(arguments).export()
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     if arguments.out is None:
         _say(text)

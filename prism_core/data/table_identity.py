@@ -23,7 +23,7 @@ from prism_core.data.tables.address import sheet_digest, split_sheet
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import KnownPrivateError, TableError
 from prism_core.privacy.ledger import Ledger, default_workspace, fingerprint
-from prism_core.privacy.ledger.ledger import FILE
+from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -169,7 +169,7 @@ def check_public(
     else:
         folder = default_workspace() if workspace is None else workspace
         # Looked for first, because opening a ledger makes its file.
-        charges = Ledger(folder).charges() if (folder / FILE).is_file() else None
+        charges = Ledger(folder).charges() if present(folder) else None
         assets = fingerprint.assets_of(folder, found, charges)
         if assets:
             where = f"were charged as private, under {', '.join(f'“{name}”' for name in assets)}"

@@ -77,7 +77,7 @@ def run_release(
     ledger = account.ledger
     if ledger is not None:
         # `verify` refuses a release that is not signed: better known before the charge.
-        signing.check_signing(ledger.path.parent)
+        signing.check_signing(ledger.folder)
 
     def keep(measured: ReleasedMeasurements) -> None:
         facts = Facts.of(measured, said)

@@ -23,8 +23,16 @@ from packaging.specifiers import SpecifierSet
 from prism_core import files
 from prism_core.data.engines import scratch
 from prism_core.errors import PrismError
-from prism_core.privacy.ledger import Ledger, chain_head, fingerprint, rules, store
-from prism_core.privacy.ledger.ledger import FILE
+from prism_core.privacy.ledger import (
+    Ledger,
+    chain_head,
+    fingerprint,
+    network_drive,
+    rules,
+    sqlite_store,
+    store_choice,
+)
+from prism_core.privacy.ledger.sqlite_store import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,6 +82,7 @@ def examine(workspace: Path, *, port: int = PORT) -> tuple[MachineCheck, ...]:
         ("rights", lambda: _rights(workspace)),
         ("settings", lambda: _settings(workspace)),
         ("ledger", lambda: _ledger(workspace)),
+        ("ledger's place", lambda: _ledger_place(workspace)),
         ("signing key", lambda: _signing_key(workspace)),
         ("fingerprint key", lambda: _fingerprint_key(workspace)),
         ("kept results", lambda: _kept(workspace)),
@@ -200,9 +209,9 @@ def _settings(workspace: Path) -> MachineCheck:
 
 
 def _ledger(workspace: Path) -> MachineCheck:
-    """Verified on a copy: even reading it where it stands would write beside it."""
+    """A file is verified on a copy: even reading it where it stands would write beside it."""
     path = workspace / FILE
-    if not path.exists():
+    if not store_choice.present(workspace):
         return MachineCheck(
             name="ledger",
             state="ok",
@@ -210,20 +219,23 @@ def _ledger(workspace: Path) -> MachineCheck:
             advice="The first charged step makes it.",
         )
     try:
-        with store.copied(path) as copy:
-            with suppress(FileNotFoundError):
-                shutil.copyfile(workspace / chain_head.FILE, copy.with_name(chain_head.FILE))
-            ledger = Ledger(copy.parent)
-            told = ledger.verify()
-            begun = [str(one.id) for one in ledger.charges() if one.state == "reserved"]
-            charges, assets = len(ledger.charges()), len(ledger.assets())
+        if store_choice.address(workspace):
+            ledger = Ledger(workspace)
+            told, charges, assets = ledger.verify(), ledger.charges(), len(ledger.assets())
+        else:
+            with sqlite_store.copied(path) as copy:
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(workspace / chain_head.FILE, copy.with_name(chain_head.FILE))
+                ledger = Ledger(copy.parent, store=sqlite_store.SqliteStore(copy))
+                told, charges, assets = ledger.verify(), ledger.charges(), len(ledger.assets())
     except PrismError as error:
         return MachineCheck(
             name="ledger",
             state="problem",
             found=str(error),
-            advice="Keep the file; put a copy from a backup in its place.",
+            advice="Keep what is there. `prism ledger restore` puts a backup in an empty place.",
         )
+    begun = [str(one.id) for one in charges if one.state == "reserved"]
     if not told.ok:
         return MachineCheck(
             name="ledger",
@@ -231,7 +243,7 @@ def _ledger(workspace: Path) -> MachineCheck:
             found=told.findings[0],
             advice="Release nothing; `prism ledger verify` lists all that is wrong.",
         )
-    found = f"whole: {assets} assets, {charges} charges, last digest {told.head[:12] or '-'}"
+    found = f"whole: {assets} assets, {len(charges)} charges, last digest {told.head[:12] or '-'}"
     if begun:
         return MachineCheck(
             name="ledger",
@@ -240,6 +252,41 @@ def _ledger(workspace: Path) -> MachineCheck:
             advice="They count as spent. A run that is under way ends its own charge.",
         )
     return MachineCheck(name="ledger", state="ok", found=found)
+
+
+def _ledger_place(workspace: Path) -> MachineCheck:
+    """The drive of the file, or what the database lets the program's login do."""
+    name = "ledger's place"
+    drive = network_drive.kind(workspace)
+    if not store_choice.address(workspace):
+        if not drive:
+            return MachineCheck(name=name, state="ok", found="a file on a disk of this machine")
+        return MachineCheck(
+            name=name,
+            state="problem",
+            found=f"a file on a network drive ({drive}), where locks do not hold",
+            advice="Nothing is charged there. Name a workspace on a disk of this machine, or keep "
+            "the ledger in PostgreSQL (docs/hosting.md).",
+        )
+    from prism_core.privacy.ledger.postgres_store import PostgresStore
+
+    database = store_choice.open_store(workspace)
+    assert isinstance(database, PostgresStore)
+    if rights := database.excess_rights():
+        return MachineCheck(
+            name=name,
+            state="warning",
+            found=f"{database.place}: the login may {_few(list(rights))}",
+            advice="Log in as the role of `prism ledger init`, which may add rows only.",
+        )
+    if database.unsynced():
+        return MachineCheck(
+            name=name,
+            state="problem",
+            found=f"{database.place}: the server does not sync its commits (fsync is off)",
+            advice="Set fsync = on in postgresql.conf: a charge has to outlive a power cut.",
+        )
+    return MachineCheck(name=name, state="ok", found=f"{database.place}, which may add rows only")
 
 
 def _signing_key(workspace: Path) -> MachineCheck:

@@ -96,7 +96,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
     if ledger is None:
         yield ReservedSpace(None)
         return
-    found = ReservedSpace(_reserved(ledger.path.parent, size), ledger)
+    found = ReservedSpace(_reserved(ledger.folder, size), ledger)
     assert found.draft is not None
     try:
         yield found
@@ -112,7 +112,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
         ) from None
     else:
         if found.charge is not None:
-            written(ledger.path.parent, found.charge)
+            written(ledger.folder, found.charge)
     finally:
         # It is missing where `keep` has renamed it.
         found.draft.unlink(missing_ok=True)

@@ -72,6 +72,7 @@ def test_json_holds_every_check(ledger, capsys):
         "rights",
         "settings",
         "ledger",
+        "ledger's place",
         "signing key",
         "fingerprint key",
         "kept results",

@@ -24,15 +24,14 @@ from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import TableError
 from tests.support.cells import ALIKE, COLLATED, ODD
-from tests.support.postgres import NEEDED, PASSWORD, load, started
+from tests.support.postgres import NEEDED, PASSWORD, load
 
 pytestmark = NEEDED
 
 
-@pytest.fixture(scope="module")
-def server():
-    with started() as place:
-        yield place
+@pytest.fixture
+def server(postgres_server):
+    return postgres_server
 
 
 def test_postgres_counts_are_those_of_memory(server, tmp_path, frame, schema):

@@ -156,6 +156,7 @@ MECHANISMS = "privacy/test_mechanisms.py"
 PIPELINE = "synthesis/test_pipeline.py"
 CHARGING = "privacy/test_charging.py"
 RECEIPTS = "privacy/test_charging_receipts.py"
+DATABASE = "privacy/test_ledger_database.py"
 HEAD = "privacy/test_ledger_head.py"
 LEDGER = "privacy/test_ledger.py"
 ACCOUNTANTS = "privacy/test_accountants.py"
@@ -485,7 +486,7 @@ CATALOGUE = (
     _one(
         "failed charges count as nothing",
         "",
-        "_COUNTS = \"(SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void'\"",
+        "_COUNTS = \"COALESCE((SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1), '') <> 'void'\"",
         "_COUNTS = \"(SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IN ('done', 'reserved')\"",
         f"{LEDGER}::test_a_charge_counts_in_every_state_but_void",
     ),
@@ -587,7 +588,7 @@ CATALOGUE = (
     _one(
         "the rule asks at the command line alone",
         "Ledger.charge",
-        "rules.check_rules(step, self.path.parent, approved=approval is not None)",
+        "rules.check_rules(step, self.folder, approved=approval is not None)",
         "pass",
         f"{CHARGING}::test_the_rule_stands_at_every_door",
     ),
@@ -1126,7 +1127,7 @@ CATALOGUE = (
     ),
     _one(
         "the ledger's file is made by SQLite, with the mode of the umask",
-        "Store.__init__",
+        "SqliteStore.__init__",
         "files.database(path)",
         "pass",
         "test_files.py::test_the_ledger_and_what_sqlite_puts_beside_it",
@@ -1294,16 +1295,37 @@ CATALOGUE = (
     ),
     _one(
         "an emptied ledger is charged",
-        "Store.transaction",
-        "self.check_head(db, chain_head.noted(self.path.parent))",
+        "SqliteStore.transaction",
+        "check_head(db, chain_head.noted(self.folder))",
         "pass",
         f"{HEAD}::test_a_file_that_is_not_the_last_one_is_not_charged",
     ),
     _one(
+        "an emptied database is charged",
+        "PostgresStore.transaction",
+        "check_head(db, chain_head.noted(self.folder))",
+        "pass",
+        f"{DATABASE}::test_an_older_state_of_the_database_is_not_charged",
+    ),
+    _one(
+        "two may charge one asset of a database at once",
+        "PostgresStore.transaction",
+        "write and asset",
+        "False",
+        f"{DATABASE}::test_assets_have_locks_of_their_own",
+    ),
+    _one(
+        "a ledger that was carried away is charged",
+        "check_version",
+        "version == SEALED and write",
+        "False",
+        f"{DATABASE}::test_there_and_back_again",
+    ),
+    _one(
         "the integrity check is for the command alone",
         "Ledger.charge",
-        "check_whole(db)",
-        "pass",
+        "turn = self._store.transaction(write=True, asset=canonical(asset), check=check_whole)",
+        "turn = self._store.transaction(write=True, asset=canonical(asset))",
         f"{HEAD}::test_an_edited_file_is_not_charged",
     ),
     _one(
@@ -1720,7 +1742,7 @@ CATALOGUE = (
     _one(
         "the gate knows no maximum",
         "Ledger.charge",
-        "rules.above_limit(most, self.path.parent, said=above_limit)",
+        "rules.above_limit(most, self.folder, said=above_limit)",
         "above_limit",
         f"{WARNED}::test_the_gate_holds_the_maximum_for_whoever_comes_by_another_way",
     ),

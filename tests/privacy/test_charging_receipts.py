@@ -23,7 +23,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.learning_charge import LearningCharge
-from prism_core.privacy.ledger import Ledger, store
+from prism_core.privacy.ledger import Ledger, sqlite_store, store
 from prism_core.privacy.ledger.charging import owed
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.privacy.noise import SeededNoise
@@ -163,7 +163,7 @@ def released_in(workspace, schema, frame, dag=None):
     return release(plan, table, ledger=Ledger(workspace), asset="ward", rng=rng()).plan
 
 
-def test_a_domain_learned_twice_is_charged_twice(free, frame, tmp_path):
+def test_a_domain_learned_twice_is_charged_twice(either_store, free, frame, tmp_path):
     """Learned in A and, alike, in B; released in B with A's: three costs, three charges' worth."""
     theirs, ours = learned_in(tmp_path / "a", frame), learned_in(free, frame)
     assert theirs.prior.events == ours.prior.events  # nothing but the receipt tells them apart
@@ -292,8 +292,8 @@ def test_a_ledger_of_version_two_is_taken_over_as_it_stands(tmp_path, schema, ro
     """Rows and digests stay; a receipt is kept from then on."""
     plan = planned(schema)
     with monkeypatch.context() as older:
-        older.setattr(store, "VERSION", 2)
-        older.setattr(store, "_VERSION_3", ())
+        older.setattr(sqlite_store, "VERSION", 2)
+        older.setattr(sqlite_store, "_VERSION_3", ())
         older.delitem(store.COLUMNS, "receipts")
         ledger = Ledger(tmp_path)
         ledger.register("ward", epsilon=50.0, delta=1e-5)

@@ -24,7 +24,7 @@ EVENTS = (GaussianEvent(sigma=200.0, label="a × y"), ExponentialEvent(epsilon=0
 
 
 @pytest.fixture
-def ledger(tmp_path):
+def ledger(tmp_path, either_store):
     found = Ledger(tmp_path / "work")
     found.register("ward", epsilon=1.0, delta=1e-6)
     return found
@@ -46,7 +46,16 @@ def charge(ledger: Ledger, epsilon: float, asset: str = "ward") -> int:
     )
 
 
-def test_a_charge_is_on_disk_when_the_call_returns(ledger):
+@pytest.fixture
+def file_ledger(tmp_path):
+    """One whose file the test looks into."""
+    found = Ledger(tmp_path / "work")
+    found.register("ward", epsilon=1.0, delta=1e-6)
+    return found
+
+
+def test_a_charge_is_on_disk_when_the_call_returns(file_ledger):
+    ledger = file_ledger
     number = charge(ledger, 0.4)
     with sqlite3.connect(ledger.path) as db:
         row = db.execute("SELECT id, plan, epsilon, why, events FROM charges").fetchone()
@@ -182,7 +191,8 @@ def test_the_ledger_survives_being_opened_again(ledger):
         charge(again, 0.95)
 
 
-def test_a_newer_ledger_is_refused(ledger):
+def test_a_newer_ledger_is_refused(file_ledger):
+    ledger = file_ledger
     with sqlite3.connect(ledger.path) as db:
         db.execute("UPDATE meta SET version = 99")
     db.close()
@@ -198,7 +208,8 @@ def test_an_unusable_workspace_is_refused(tmp_path):
     assert caught.value.field == "workspace"
 
 
-def test_a_broken_ledger_is_a_ledger_error(ledger):
+def test_a_broken_ledger_is_a_ledger_error(file_ledger):
+    ledger = file_ledger
     ledger.path.write_bytes(b"not a database, and longer than a header " * 40)
     with pytest.raises(LedgerError, match="is damaged, or is no ledger"):
         charge(ledger, 0.1)
@@ -237,7 +248,7 @@ def test_of_two_processes_that_race_for_one_budget_exactly_one_wins(ledger, monk
     assert len(ledger.charges()) == 1
 
 
-def test_two_spellings_of_a_name_share_one_budget(tmp_path):
+def test_two_spellings_of_a_name_share_one_budget(tmp_path, either_store):
     ledger = Ledger(tmp_path)
     ledger.register("Ward 3", epsilon=1.0, delta=1e-9)
     assert ledger.register("ward 3", epsilon=1.0, delta=1e-9).name == "Ward 3"
@@ -245,7 +256,7 @@ def test_two_spellings_of_a_name_share_one_budget(tmp_path):
     assert ledger.balance("WARD 3").asset.name == "Ward 3"
 
 
-def test_a_prospect_is_the_balance_of_an_asset_just_registered(tmp_path):
+def test_a_prospect_is_the_balance_of_an_asset_just_registered(tmp_path, either_store):
     ledger = Ledger(tmp_path)
     ledger.register("ward", epsilon=1.5, delta=1e-6)
     assert Ledger.prospect("ward", epsilon=1.5, delta=1e-6) == ledger.balance("ward")

@@ -22,7 +22,7 @@ EXPONENTIAL = {"event": "exponential", "epsilon": 0.2, "count": 5}
 
 
 @pytest.fixture
-def ledger(tmp_path):
+def ledger(tmp_path, either_store):
     found = Ledger(tmp_path / "work")
     found.register("ward", epsilon=2.5, delta=1e-6)
     return found

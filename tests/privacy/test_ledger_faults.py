@@ -14,7 +14,7 @@ import pytest
 
 from prism_core.cli import main
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import Ledger, store
+from prism_core.privacy.ledger import Ledger, sqlite_store
 from prism_core.privacy.ledger import ledger as ledgers
 from tests.support.disks import forbid_writing, run_obeying
 from tests.support.ledgers import charge, version_1
@@ -101,7 +101,7 @@ def test_what_may_only_be_read_is_not_charged(ledger, what):
     done = run_obeying(["-c", script, str(folder)])
     folder.chmod(0o700)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [store.READ_ONLY, "2"]
+    assert done.stdout.splitlines() == [sqlite_store.READ_ONLY, "2"]
 
 
 def test_a_ledger_of_an_earlier_version_is_read_where_it_cannot_be_brought_up_to_date(tmp_path):
@@ -120,21 +120,21 @@ def test_a_ledger_of_an_earlier_version_is_read_where_it_cannot_be_brought_up_to
 
 def test_a_copy_is_private_and_goes(ledger, monkeypatch):
     seen = []
-    monkeypatch.setattr(store, "read_only", lambda path: True)
-    real = store._copied_whole
+    monkeypatch.setattr(sqlite_store, "read_only", lambda path: True)
+    real = sqlite_store._copied_whole
 
     def looking(path, copy):
         seen.append((copy, stat.S_IMODE(copy.parent.stat().st_mode)))
         return real(path, copy)
 
-    monkeypatch.setattr(store, "_copied_whole", looking)
+    monkeypatch.setattr(sqlite_store, "_copied_whole", looking)
     assert len(Ledger(ledger.path.parent).charges()) == 3
     assert {mode for _, mode in seen} == {0o700}
     assert not any(copy.parent.exists() for copy, _ in seen)
 
 
 def test_a_file_that_changes_while_it_is_copied_is_copied_again(ledger, monkeypatch):
-    monkeypatch.setattr(store, "read_only", lambda path: True)
+    monkeypatch.setattr(sqlite_store, "read_only", lambda path: True)
     real, writes = shutil.copyfile, iter([True, True, False])
 
     def copyfile(source, target):
@@ -145,10 +145,10 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_again(ledger, monkeypa
             source.touch()
 
     monkeypatch.setattr(shutil, "copyfile", copyfile)
-    with store.copied(ledger.path) as copy:
+    with sqlite_store.copied(ledger.path) as copy:
         assert copy.read_bytes() == ledger.path.read_bytes()
     writes = iter([True] * 1000)
-    with pytest.raises(LedgerError, match="all the time"), store.copied(ledger.path):
+    with pytest.raises(LedgerError, match="all the time"), sqlite_store.copied(ledger.path):
         pass
 
 

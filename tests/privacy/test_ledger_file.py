@@ -13,7 +13,8 @@ import pytest
 
 from prism_core.errors import LedgerError, OverspentError
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.store import VERSION, digest, row_of, triggers
+from prism_core.privacy.ledger.sqlite_store import triggers
+from prism_core.privacy.ledger.store import VERSION, digest, row_of
 from tests.support.ledgers import RHO, charge, drop, run, version_1
 
 pytestmark = pytest.mark.privacy
@@ -52,11 +53,11 @@ def test_a_file_of_version_1_is_migrated_with_every_row(tmp_path):
 
 
 def test_a_migration_that_breaks_off_leaves_version_1(tmp_path, monkeypatch):
-    from prism_core.privacy.ledger import store
+    from prism_core.privacy.ledger import sqlite_store
 
     folder = version_1(tmp_path / "old")
-    good = store.triggers()
-    monkeypatch.setattr(store, "triggers", lambda: good | {"last": "CREATE NONSENSE"})
+    good = sqlite_store.triggers()
+    monkeypatch.setattr(sqlite_store, "triggers", lambda: good | {"last": "CREATE NONSENSE"})
     with pytest.raises(LedgerError, match="cannot be opened"):
         Ledger(folder)
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as db:

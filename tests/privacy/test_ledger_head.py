@@ -12,7 +12,7 @@ import pytest
 
 from prism_core.cli import main
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import Ledger, store
+from prism_core.privacy.ledger import Ledger, sqlite_store
 from tests.support.ledgers import charge, drop, run
 
 pytestmark = pytest.mark.privacy
@@ -147,8 +147,8 @@ def test_guards_that_were_dropped_are_noticed_before_a_charge(ledger):
 
 
 def test_waiting_for_another_program_is_said(ledger, monkeypatch, caplog):
-    monkeypatch.setattr(store, "SILENT", 0.05)
-    monkeypatch.setattr(store, "PATIENCE", 0.3)
+    monkeypatch.setattr(sqlite_store, "SILENT", 0.05)
+    monkeypatch.setattr(sqlite_store, "PATIENCE", 0.3)
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         with caplog.at_level(logging.WARNING), pytest.raises(LedgerError, match="no other program"):

@@ -9,7 +9,8 @@ from contextlib import closing
 from prism_core.privacy.accountants.accountant import Spent
 from prism_core.privacy.accountants.conversions import epsilon_to_rho
 from prism_core.privacy.events import GaussianEvent
-from prism_core.privacy.ledger.store import triggers
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.sqlite_store import triggers
 
 # The tables of version 1, as the first program wrote them.
 VERSION_1 = """
@@ -91,3 +92,20 @@ def run(ledger, *statements):
 def drop(*tables):
     """Statements that take the guards away, as somebody with the file can."""
     return [f"DROP TRIGGER {name}" for name in triggers() if name.startswith(tables)]
+
+
+def filled(folder):
+    """Four charges, three of them ended in different ways, and a correction."""
+    found = Ledger(folder)
+    found.register("ward", epsilon=9.0, delta=1e-6)
+    for state in ("done", "void", "failed"):
+        found.mark(charge(found), state)
+    charge(found)
+    found.correct(1, "für das Team ✓")
+    return found
+
+
+def kept(ledger):
+    """What a copy of the ledger has to hold, too."""
+    document = ledger.export()
+    return {name: document[name] for name in ("assets", "charges", "chain")}

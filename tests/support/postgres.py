@@ -70,3 +70,21 @@ def load(server: str, table: str, rows: list[tuple[object, ...]], columns: dict[
         marks = ", ".join(["%s"] * len(columns))
         with connection.cursor() as cursor:
             cursor.executemany(f"insert into {table} values ({marks})", rows)
+
+
+WRITER = "prism_writer"
+
+
+def fresh_ledger(server: str) -> str:
+    """An empty ledger in the server, made by its owner; the address of the insert-only login."""
+    import psycopg
+
+    from prism_core.privacy.ledger import postgres_schema, postgres_store
+
+    with psycopg.connect(server, autocommit=True) as db:
+        db.execute("SELECT 1")
+        db.execute(f"DROP SCHEMA IF EXISTS {postgres_schema.SCHEMA} CASCADE")
+    postgres_store.initialise(server, WRITER)
+    with psycopg.connect(server, autocommit=True) as db:
+        db.execute(f"ALTER ROLE {WRITER} PASSWORD '{PASSWORD.replace('%40', '@')}'")
+    return server.replace("//prism:", f"//{WRITER}:")

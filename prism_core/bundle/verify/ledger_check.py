@@ -8,6 +8,7 @@ from prism_core.bundle import signing
 from prism_core.errors import LedgerError
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ RECOVERED = "The folder of this release was made from its kept noisy counts (pri
 
 def made_here(workspace: Path, facts: Facts) -> bool:
     """Whether the workspace's ledger holds a charge of this number for this plan."""
-    if facts.charge is None or not (workspace / "ledger.sqlite").is_file():
+    if facts.charge is None or not present(workspace):
         return False
     charge = _charge(Ledger(workspace), facts.charge)
     return charge is not None and charge.plan == facts.planned_sha256
@@ -46,7 +47,7 @@ def ledger_findings(
         found.append("The signature is not by the key of this workspace.")
     if facts.charge is None:
         return found
-    if not (workspace / "ledger.sqlite").is_file():
+    if not present(workspace):
         return [*found, "There is no ledger in this workspace."]
     ledger = Ledger(workspace)
     charge = _charge(ledger, facts.charge)

@@ -19,8 +19,9 @@ from prism_core.errors import LedgerError, PrismError
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
-    import sqlite3
     from pathlib import Path
+
+    from prism_core.privacy.ledger.store import Connection
 
 FILE = "ledger.head"
 
@@ -47,12 +48,12 @@ class Head:
     accepted: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, db: sqlite3.Connection) -> Head | None:
+    def of(cls, db: Connection) -> Head | None:
         """The newest entry of a file, None while it has none."""
         last = db.execute("SELECT id, digest FROM chain ORDER BY id DESC LIMIT 1").fetchone()
         return None if last is None else cls(rows=last[0], digest=last[1])
 
-    def missing(self, db: sqlite3.Connection) -> str:
+    def missing(self, db: Connection) -> str:
         """Why the file is not the one that was used last, "" where it is."""
         row = db.execute("SELECT digest FROM chain WHERE id = ?", (self.rows,)).fetchone()
         return "" if row is not None and row[0] == self.digest else DIFFERENT.format(rows=self.rows)

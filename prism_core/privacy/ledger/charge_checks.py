@@ -10,13 +10,12 @@ from prism_core.privacy.ledger import audit, composition
 from prism_core.privacy.ledger.queries import used
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from prism_core.privacy.ledger.composition import Item
     from prism_core.privacy.ledger.records import Asset, Consent
+    from prism_core.privacy.ledger.store import Connection
 
 
-def check_whole(db: sqlite3.Connection) -> None:
+def check_whole(db: Connection) -> None:
     """Refuse to charge to a file that is not as the program wrote it.
 
     Raises:
@@ -31,7 +30,7 @@ def check_whole(db: sqlite3.Connection) -> None:
         )
 
 
-def check_approval(db: sqlite3.Connection, plan: str, asset: str, approval: Consent) -> None:
+def check_approval(db: Connection, plan: str, asset: str, approval: Consent) -> None:
     """Refuse an approval that is not of this plan and this asset, or was used before.
 
     Raises:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 from prism_core.errors import LedgerError, PrivacyError
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.events import failure
-from prism_core.privacy.ledger.ledger import FILE, Ledger
+from prism_core.privacy.ledger.ledger import Ledger
 from prism_core.privacy.ledger.records import canonical
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
+from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -202,7 +203,7 @@ def asset_balance(
         LedgerError: when the ledger cannot be read.
     """
     # Opening a ledger makes its file, and nothing may be written here.
-    if (workspace / FILE).is_file():
+    if present(workspace):
         ledger = Ledger(workspace)
         if any(canonical(known.name) == canonical(wanted.name) for known in ledger.assets()):
             return ledger, ledger.balance(wanted.name)
@@ -318,9 +319,7 @@ def charging(
         above_limit=price.above_limit,
         receipts=(receipt, *(() if earlier is None else earlier.receipts)),
     )
-    charge = OpenCharge(
-        stamp=kind.charged, number=number, workspace=ledger.path.parent, receipt=receipt
-    )
+    charge = OpenCharge(stamp=kind.charged, number=number, workspace=ledger.folder, receipt=receipt)
     try:
         # Inside: where the entry cannot be read nothing was measured, and the charge is void.
         charge.entry = ledger.entry(number)

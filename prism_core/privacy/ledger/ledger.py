@@ -11,15 +11,13 @@ import datetime as dt
 import getpass
 import json
 import os
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import files
 from prism_core.errors import BudgetError, LedgerError
 from prism_core.privacy.accountants.accountant import CHARGEABLE
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.ledger import audit, composition, fingerprint, rules, store
+from prism_core.privacy.ledger import audit, composition, fingerprint, rules
 from prism_core.privacy.ledger import chain_head as heads
 from prism_core.privacy.ledger.charge_checks import check_approval, check_budget, check_whole
 from prism_core.privacy.ledger.composition import Item
@@ -42,7 +40,9 @@ from prism_core.privacy.ledger.records import (
     State,
     canonical,
 )
-from prism_core.privacy.ledger.store import VERSION, Store, append
+from prism_core.privacy.ledger.sqlite_store import FILE
+from prism_core.privacy.ledger.store import CHAIN, VERSION, append, chain_of, check_head
+from prism_core.privacy.ledger.store_choice import open_store
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import Event
     from prism_core.privacy.ledger.rules import Step
+    from prism_core.privacy.ledger.store import Store
     from prism_core.privacy.private_rows import CodedRows
 
 WORKSPACE_VARIABLE = "PRISM_WORKSPACE"
-FILE = "ledger.sqlite"
 
 
 def default_workspace() -> Path:
@@ -64,38 +64,39 @@ def default_workspace() -> Path:
 
 
 class Ledger:
-    """The ledger of a workspace. Opening it creates or migrates the file.
+    """The ledger of a workspace, in its file or in the database that it names (`store_choice`).
 
-    Every call is one transaction, so processes that use one workspace take turns.
+    Opening it creates or migrates the file. Every call is one transaction, so processes that use
+    one ledger take turns.
+
+    Attributes:
+        folder: the workspace.
+        path: its file, where the ledger is kept in one.
     """
 
-    def __init__(self, workspace: str | Path | None = None, *, who: str = "") -> None:
+    def __init__(
+        self, workspace: str | Path | None = None, *, who: str = "", store: Store | None = None
+    ) -> None:
         """Open it.
 
         Args:
             workspace: its folder; the default one when None.
             who: whom charges and corrections name: an identity that somebody else has checked.
                 The user of this machine when "".
+            store: what keeps it, instead of the one that the workspace names.
 
         Raises:
             LedgerError: when it cannot be opened.
         """
         self._by = who or _who()
-        folder = Path(workspace) if workspace is not None else default_workspace()
-        self.path = folder / FILE
-        try:
-            files.folder(folder)
-            new = not self.path.exists()
-            self._store = Store(self.path)
-            if new:  # SQLite syncs its files; their place in the folders is synced here
-                files.sync_folder(folder)
-                files.sync_folder(folder.parent)
-        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
-            raise store.refusal(error) or LedgerError(
-                f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
-                "folder exists and is writable; nothing was run.",
-                field="workspace",
-            ) from None
+        self.folder = Path(workspace) if workspace is not None else default_workspace()
+        self.path = self.folder / FILE
+        self._store = open_store(self.folder) if store is None else store
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, in words."""
+        return self._store.place
 
     def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
         """Name an asset and fix its lifetime budget; naming it again changes nothing.
@@ -114,7 +115,7 @@ class Ledger:
             epsilon=epsilon_value(epsilon, "lifetime_epsilon"),
             delta=delta_value(delta, "lifetime_delta"),
         )
-        with self._store.transaction(write=True) as db:
+        with self._store.transaction(write=True, asset=canonical(asset.name)) as db:
             known = find_asset(db, asset.name)
             if known is None:
                 append(db, "assets", asset.name, asset.epsilon, asset.delta, _now())
@@ -187,7 +188,7 @@ class Ledger:
             PlanError: when the approval is of another plan or asset.
             PrivacyError: when the workspace's rules refuse the step.
         """
-        rules.check_rules(step, self.path.parent, approved=approval is not None)
+        rules.check_rules(step, self.folder, approved=approval is not None)
         if accountant not in CHARGEABLE:
             raise BudgetError(
                 "Private assets are charged under zCDP, which composes over releases. Basic "
@@ -199,16 +200,20 @@ class Ledger:
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         # Checks and rows in one transaction of a writer: two processes cannot both spend what is
         # left.
-        with self._store.transaction(write=True) as db:
-            # First: a budget summed over an edited file would mean nothing.
-            check_whole(db)
+        turn = self._store.transaction(
+            write=True,
+            asset=canonical(asset),
+            # First: a budget summed over an edited ledger would mean nothing.
+            check=check_whole,
+        )
+        with turn as db:
             key, known = the_asset(db, asset)
             if approval is not None:
                 check_approval(db, plan, known.name, approval)
             check_budget(known, counted(db, key), item)
             # The whole budget is held to the maximum, or its parts would pass below it one by one.
             most = max(declared, spent.epsilon)
-            exceeded = rules.above_limit(most, self.path.parent, said=above_limit)
+            exceeded = rules.above_limit(most, self.folder, said=above_limit)
             number = append(
                 db,
                 "charges",
@@ -296,7 +301,7 @@ class Ledger:
             charges = all_charges(db)
         name = known[1].name if known else asset.strip()
         run = _run_of(plan, charges)
-        folder = self.path.parent
+        folder = self.folder
         others = fingerprint.recognise(folder, name, table, charges, run)
         return fingerprint.warning(name, others)
 
@@ -313,7 +318,7 @@ class Ledger:
             LedgerError: when the workspace cannot be written.
         """
         run = _run_of(plan, self.charges() if plan else ())
-        fingerprint.remember(self.path.parent, asset.strip(), marks, run)
+        fingerprint.remember(self.folder, asset.strip(), marks, run)
 
     def lacking(
         self, asset: str, events: Sequence[tuple[Event, str]]
@@ -346,9 +351,9 @@ class Ledger:
         Raises:
             LedgerError: when there is no such asset, or the file is not the one used last.
         """
-        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
+        noted = heads.noted(self.folder)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
-            self._store.check_head(db, noted)
+            check_head(db, noted)
             key, known = the_asset(db, asset)
             return composition.compose(known, counted(db, key))
 
@@ -393,7 +398,7 @@ class Ledger:
 
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole file; see `audit.verify`."""
-        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
+        noted = heads.noted(self.folder)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
             return audit.verify_ledger(db, head, noted)
 
@@ -413,7 +418,7 @@ class Ledger:
             newest = heads.Head.of(db)
         if not found.ok:
             raise LedgerError(f"{found.findings[0]} That cannot be accepted.", field="ledger")
-        heads.accept(self.path.parent, newest, why)
+        heads.accept(self.folder, newest, why)
         return self.verify()
 
     def export(self) -> dict[str, Any]:
@@ -422,20 +427,20 @@ class Ledger:
         It holds no fingerprint and nothing else that depends on rows, but for the seconds at which
         charges were reserved and done.
         """
-        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
+        noted = heads.noted(self.folder)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
             # In one transaction: figures and chain are of the same moment.
             assets = all_assets(db)
             found = audit.verify_ledger(db, noted=noted)
             balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
             charges = all_charges(db)
-            chain = db.execute("SELECT kind, row, digest FROM chain ORDER BY id").fetchall()
+            chain = chain_of(db)
         return {
             "ledger": {"version": VERSION, "exported": _now(), "note": COMPOSITION_SENTENCE},
             "assets": [balance.to_dict() for balance in balances],
             "charges": [charge.to_dict() for charge in charges],
             "verification": found.to_dict(),
-            "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
+            "chain": [dict(zip(CHAIN[1:], entry[1:], strict=True)) for entry in chain],
         }
 
 

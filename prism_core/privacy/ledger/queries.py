@@ -11,13 +11,15 @@ from prism_core.privacy.ledger.records import Asset, Charge, Correction, StateCh
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
+
+    from prism_core.privacy.ledger.store import Connection
 
 
 _COUNTS = (
-    # IS NOT: without a state the comparison by <> would be NULL, and the charge would not count.
-    "(SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void'"
+    # COALESCE: without a state the comparison would be NULL, and the charge would not count.
+    "COALESCE((SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1), '') "
+    "<> 'void'"
 )
 """Of a charge c: whether it counts, which it does whatever is not recorded as void."""
 
@@ -42,13 +44,13 @@ def events_of(text: str) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-def all_assets(db: sqlite3.Connection) -> list[tuple[int, Asset]]:
+def all_assets(db: Connection) -> list[tuple[int, Asset]]:
     """Row number and asset, in the order of registration."""
     rows = db.execute("SELECT id, name, epsilon, delta FROM assets ORDER BY id").fetchall()
     return [(key, Asset(name=name, epsilon=e, delta=d)) for key, name, e, d in rows]
 
 
-def find_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset] | None:
+def find_asset(db: Connection, name: str) -> tuple[int, Asset] | None:
     """The asset of that name in any spelling; the exact one first."""
     known = all_assets(db)
     exact = [entry for entry in known if entry[1].name == name.strip()]
@@ -56,7 +58,7 @@ def find_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset] | None:
     return next(iter([*exact, *alike]), None)
 
 
-def the_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
+def the_asset(db: Connection, name: str) -> tuple[int, Asset]:
     """The asset of that name.
 
     Raises:
@@ -72,7 +74,7 @@ def the_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
     return found
 
 
-def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
+def counted(db: Connection, asset: int) -> list[Item]:
     """Charges of an asset that count: whatever is not recorded as void."""
     rows: list[Any] = db.execute(
         "SELECT c.epsilon, c.delta, c.rho, c.events FROM charges c "
@@ -85,7 +87,7 @@ def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
     ]
 
 
-def receipted(db: sqlite3.Connection, asset: int) -> dict[str, list[dict[str, Any]]]:
+def receipted(db: Connection, asset: int) -> dict[str, list[dict[str, Any]]]:
     """By receipt the events of the charges of an asset that count and hold it."""
     rows = db.execute(
         "SELECT r.receipt, c.events FROM receipts r JOIN charges c ON c.id = r.charge "
@@ -98,7 +100,7 @@ def receipted(db: sqlite3.Connection, asset: int) -> dict[str, list[dict[str, An
     return found
 
 
-def used(db: sqlite3.Connection, plan: str, marks: Sequence[str]) -> Charge | None:
+def used(db: Connection, plan: str, marks: Sequence[str]) -> Charge | None:
     """The charge that counts, of this plan, that was written with one of the marks beside it."""
     for charge in all_charges(db):
         noted = any(mark in correction.note for correction in charge.corrections for mark in marks)
@@ -107,7 +109,7 @@ def used(db: sqlite3.Connection, plan: str, marks: Sequence[str]) -> Charge | No
     return None
 
 
-def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
+def all_charges(db: Connection) -> tuple[Charge, ...]:
     """Charges in order, with their states and corrections."""
     rows = db.execute(
         "SELECT c.id, a.name, c.plan, c.accountant, c.epsilon, c.delta, c.rho, c.who, c.why, "

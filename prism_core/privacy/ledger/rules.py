@@ -21,7 +21,11 @@ SETTINGS = "settings.toml"
 MAX_EPSILON = 20.0
 """Largest epsilon of one budget where the workspace sets no `max_epsilon` under [limits]."""
 
-_ENTRIES = {"release": ("approval_required",), "limits": ("max_epsilon",)}
+_ENTRIES = {
+    "release": ("approval_required",),
+    "limits": ("max_epsilon",),
+    "ledger": ("address",),
+}
 _CLOSE = 1.0 + 1e-9  # an epsilon that is computed back from its rho may end a hair above
 
 
@@ -103,6 +107,17 @@ def max_epsilon(workspace: Path) -> float:
     return float(_settings(workspace).get("limits", {}).get("max_epsilon", MAX_EPSILON))
 
 
+def ledger_address(workspace: Path) -> str:
+    """The address of the database that keeps the ledger, "" where the workspace names none.
+
+    That is `address` under `[ledger]` in the workspace's settings.toml.
+
+    Raises:
+        ConfigError: when that file is not usable.
+    """
+    return str(_settings(workspace).get("ledger", {}).get("address", ""))
+
+
 def above_limit(
     epsilon: float, workspace: Path, *, allowed: bool = False, said: float | None = None
 ) -> float | None:
@@ -139,7 +154,7 @@ def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
     try:
         text = untrusted.text_of(workspace / SETTINGS, untrusted.CONFIG)
         document = untrusted.from_toml(text, untrusted.CONFIG)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if _stands(workspace):  # it is meant to be there
             raise _unusable("It cannot be opened under this name.") from None
         return {}
@@ -164,6 +179,8 @@ def _check_settings(document: dict[str, Any]) -> None:
                 raise _unusable(f"{name!r} is no entry of [{section}].{close}")
     if not isinstance(document.get("release", {}).get("approval_required", False), bool):
         raise _unusable("approval_required must be true or false.")
+    if not isinstance(document.get("ledger", {}).get("address", ""), str):
+        raise _unusable("address must be a text.")
     try:
         epsilon_value(document.get("limits", {}).get("max_epsilon", MAX_EPSILON))
     except BudgetError:
@@ -173,8 +190,8 @@ def _check_settings(document: dict[str, Any]) -> None:
 def _unusable(why: str = "") -> ConfigError:
     return ConfigError(
         f"The workspace's {SETTINGS} is not usable.{f' {why}' if why else ''} It must be a file of "
-        "this name and may hold [release] with approval_required = true or false, and [limits] "
-        "with max_epsilon = a number, and nothing else.",
+        "this name and may hold [release] with approval_required = true or false, [limits] with "
+        "max_epsilon = a number, and [ledger] with address = a text, and nothing else.",
         field="workspace",
     )
 
