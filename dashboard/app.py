@@ -11,7 +11,7 @@ from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, START, STEPS, url_p
 from dashboard.jobs import folders
 from dashboard.key import access, identity, machine_key
 from dashboard.session import memory
-from dashboard.session.shelf import project, remember
+from dashboard.session.shelf import keep_entries, project, remember
 from prism_core.errors import ConfigError
 from prism_core.text.markdown import plain
 
@@ -45,6 +45,7 @@ st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
 _settled = access.settled()
 if _settled:
+    access.note_login()
     remember()
 _demo = DEMO in sys.argv
 _page = st.navigation(
@@ -78,7 +79,10 @@ _page = st.navigation(
     position="top" if _settled and _inside else "hidden",
 )
 if _settled:
-    _page.run()  # its heading asks for the key, except where a page is open to everybody
+    try:
+        _page.run()  # its heading asks for the key, except where a page is open to everybody
+    finally:  # a page often ends by beginning anew
+        keep_entries()
 else:
     st.caption("Opening …")
     access.ask()

@@ -13,8 +13,8 @@ from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import Designs, Entries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
-from dashboard.session.shelf import beside, project, replace_project, unsaved_parts
-from prism_core.errors import ConfigError
+from dashboard.session.sample_rows import sample_of
+from dashboard.session.shelf import address_of, beside, project, replace_project, unsaved_parts
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.samples import catalogue
 from prism_core.structure import formats
@@ -82,14 +82,14 @@ def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
     st.warning(
         f"**{name} is open here.** “{other}” in its place would clear from this "
         f"page {' and '.join(lost)}. Nothing is replaced yet. (Charges in the ledger and files of "
-        "runs stay in either case.)",
+        "runs stay in either case; so do the entries, among your projects on Start.)",
         icon=":material/swap_horiz:",
     )
     with st.container(horizontal=True):
         if access.granted():
             st.link_button(
                 "Open in a new project",
-                f"/?project={asked.new.key}",
+                address_of(asked.new),
                 type="primary",
                 icon=":material/open_in_new:",
                 key=f"{asked.key}_beside",
@@ -103,11 +103,6 @@ def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
 
 def _forget() -> None:
     st.session_state.pop(_ASKED, None)
-
-
-@st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
-def _sample(name: str) -> Sample:
-    return catalogue.load(name)
 
 
 def samples_section(*, short: bool = False, then: str = "") -> None:
@@ -152,25 +147,6 @@ def _card(key: str, name: str, *, chosen: bool) -> bool:
     )
 
 
-def with_sample(state: Project, name: str) -> Project:
-    """A project with the rows of its packaged sample, which are public; as it is without one.
-
-    Raises:
-        ConfigError: when there is no such sample.
-    """
-    if not name:
-        return state
-    if name not in catalogue.SAMPLES:
-        raise ConfigError(
-            f"sample must be one of {', '.join(catalogue.SAMPLES)}, or empty.", field="sample"
-        )
-    sample = _sample(name)
-    state.data.sample, state.data.name, state.data.public = sample.name, sample.title, True
-    state.data.raw, state.data.test = sample.train, sample.test
-    state.data.announced, state.data.test_file = None, False
-    return state
-
-
 def of_sample(sample: Sample) -> Project:
     """A project of a packaged sample: its rows, schema, graph and target."""
     dag = formats.parse(sample.dag_json).dag
@@ -188,7 +164,7 @@ def of_sample(sample: Sample) -> Project:
 
 
 def _opened(name: str) -> Project:
-    sample = _sample(name)
+    sample = sample_of(name)
     new = of_sample(sample)
     new.designs = Designs(plan=Entries(synthesis=Synthesis(rows=sample.train.rows)))
     return new

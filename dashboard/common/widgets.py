@@ -11,7 +11,7 @@ from dashboard.common import uploads
 from dashboard.common.glossary import terms_popover
 from dashboard.common.steps import STEPS, first_gap
 from dashboard.session import memory
-from dashboard.session.shelf import project
+from dashboard.session.shelf import project, refusal
 from prism_core.data.schema.looks import sentences
 from prism_core.errors import PrismError
 from prism_core.figures.theme import html_page
@@ -74,6 +74,9 @@ def enter(title: str, *roles: Role) -> None:
 
     key_entry.admit(title, *roles)
     uploads.enter(title)
+    refused = refusal()
+    if refused:
+        st.error(plain(refused), icon=":material/lock:")
     memory.touch(project())
 
 
@@ -112,6 +115,8 @@ def _standing() -> str:
         marks.append(":orange-badge[private rows]")
     if data.schema is not None:
         marks.append(provenance_badge(data.schema))
+    if project().unsaved:
+        marks.append(f":orange-badge[not saved: {plain(project().unsaved)}]")
     return " · ".join(marks)
 
 

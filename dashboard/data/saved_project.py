@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import uploads
-from dashboard.common.open_project import open_project, with_sample
+from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
 from dashboard.session.project_files import from_file, to_file
+from dashboard.session.sample_rows import with_sample
 from dashboard.session.shelf import project
 from prism_core.bundle import project_file
 from prism_core.errors import ConfigError, PrismError

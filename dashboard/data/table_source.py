@@ -123,10 +123,8 @@ def _found_again() -> None:
     """On an empty page, how an earlier project is reached."""
     if not unsaved_parts(project()):
         st.caption(
-            ":material/bookmark: You worked here before? Open the file of the project, under *A "
-            "saved project*. Or use its own address, the one with `?project=` that stood in the "
-            "browser's address bar (look in the browser's history). It opens in a browser that has "
-            "shown the key. Projects are not listed here."
+            ":material/bookmark: You worked here before? Your projects are listed on Start. A file "
+            "of a project opens under *A saved project*."
         )
 
 

@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.key import identity, machine_key
 from prism_core.errors import AccessError
+from prism_core.hosting import people
 from prism_core.privacy.ledger import Ledger, default_workspace
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _GIVEN = "access_given"
 _SETTLED = "access_settled"
 _WRONG = "access_wrong"
+_NOTED = "access_noted"
 
 
 def granted(*roles: Role) -> bool:
@@ -126,6 +128,18 @@ def who() -> str:
         AccessError: in the hosted form, when nobody is logged in.
     """
     return identity.current().who if identity.hosted() else ""
+
+
+def note_login() -> None:
+    """Note in the audit log, once a session, who has logged in; nothing in the laptop form.
+
+    Raises:
+        ConfigError: when the log cannot be written.
+    """
+    person = identity.logged_in() if identity.hosted() else None
+    if person is not None and not st.session_state.get(_NOTED):
+        people.seen(default_workspace(), person)
+        st.session_state[_NOTED] = True
 
 
 def offer(typed: str) -> bool:

@@ -92,6 +92,8 @@ class DataEntries:
         several_rows: `max_rows` and `weighting` as they were entered last; a schema in which a
             person is one row has no place for them.
         left_out: columns that were not needed, by name, with the place where they stood.
+        compared: the form as it was compared with a schema last, and whether the two are the same.
+        from_source: name of the administrator's source that the rows come from, "" for none.
         rows_let_go, test_let_go: the tables whose rows are no longer in memory.
     """
 
@@ -123,6 +125,10 @@ class DataEntries:
     mean_rows: float = MEAN_ROWS
     several_rows: tuple[int, Weighting] = (1, "rows")
     left_out: dict[str, tuple[int, Column]] = field(default_factory=dict)
+    compared: tuple[list[dict[str, Any]], Schema | None, bool] | None = field(
+        default=None, repr=False, compare=False
+    )
+    from_source: str = ""
     rows_let_go: LetGo | None = None
     test_let_go: LetGo | None = None
 

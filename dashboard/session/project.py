@@ -25,6 +25,7 @@ from prism_core.planning.step_plan import delta_in_force
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from prism_core.bundle.project_file import ProjectFile
     from prism_core.data.schema.looks import Act
     from prism_core.data.schema.schema import Provenance, Schema
     from prism_core.learning.domain.domain_plan import DomainPlan
@@ -42,9 +43,12 @@ class Project:
     What is asked of several pages together, such as the plan, is asked here.
     """
 
-    # 128 random bits: nobody reaches a project by guessing its address.
+    # Random, so that no two meet. It is no secret: who opens it is asked for the key or the login.
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     opened: tuple[object, ...] | None = None  # a sample's entries as they were when it was opened
+    owner: str = ""  # subject of whose session made it; until it is stored nobody else opens it
+    kept: tuple[ProjectFile, str] | None = field(default=None, repr=False)  # as it is stored
+    unsaved: str = ""  # why what is entered now is not stored yet
     data: DataEntries = field(default_factory=DataEntries)
     structure: StructureEntries = field(default_factory=StructureEntries)
     designs: Designs = field(default_factory=Designs)

@@ -105,10 +105,16 @@ def from_file(file: ProjectFile) -> Project:
 
 def _open_form(state: Project) -> list[dict[str, Any]]:
     """The form where it says something else than the schema in use."""
-    rows = state.data.rows_of_form
-    with suppress(PrismError):
-        if state.data.schema is not None and column_form.same(rows, state.data.schema.columns):
-            return []
+    data = state.data
+    rows = data.rows_of_form
+    # Asked in every run of a page, and a wide form takes a tenth of a second to read.
+    if data.compared is None or data.compared[:2] != (rows, data.schema):
+        same = False
+        with suppress(PrismError):
+            same = data.schema is not None and column_form.same(rows, data.schema.columns)
+        data.compared = ([dict(row) for row in rows], data.schema, same)
+    if data.compared[2]:
+        return []
     blank = column_form.blank_rows([""])[0]
     return [{**blank, **{k: v for k, v in row.items() if k in blank}} for row in rows]
 

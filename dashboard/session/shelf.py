@@ -1,4 +1,7 @@
-"""Shelf of projects: the session's own, found again by its address after a reload."""
+"""Shelf of projects: the session's own, found again by its address after a reload.
+
+Those looked at last are in memory with their rows; what was entered in all of them is on disk.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.key import access
-from dashboard.session import memory
+from dashboard.key import access, identity
+from dashboard.session import memory, stored
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import from_values
 from dashboard.session.graph import StructureEntries
@@ -16,7 +19,7 @@ from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import merged
-from prism_core.errors import SchemaError
+from prism_core.errors import AccessError, PrismError, SchemaError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 _KEY = "project"
 _OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
 _UNREADABLE = "run of another version"
-_SHELF = 4  # projects kept in memory for a reload
+_REFUSED = "project that is not opened"
+_SHELF, _HOSTED = 4, 64  # projects kept in memory for a reload; of one user, and of a house
 
 
 def unsaved_parts(state: Project) -> tuple[str, ...]:
@@ -84,7 +88,7 @@ def _shelve(state: Project) -> None:
     shelf = _shelf()
     shelf[state.key] = state
     shelf.move_to_end(state.key)
-    while len(shelf) > _SHELF:
+    while len(shelf) > (_HOSTED if identity.hosted() else _SHELF):
         others = [key for key in shelf if key != state.key]
         del shelf[next((key for key in others if not unsaved_parts(shelf[key])), others[0])]
 
@@ -99,8 +103,85 @@ def project() -> Project:
     if _KEY not in st.session_state:
         key = st.query_params.get(_KEY, "")
         sample = st.session_state.pop(_OPEN_TO_ALL, None)  # looked at before the key was shown
-        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or sample or Project()
+        st.session_state[_KEY] = _found(key) or sample or _new()
     return st.session_state[_KEY]
+
+
+def _new() -> Project:
+    return Project(owner=identity.current().subject)
+
+
+def _found(key: str) -> Project | None:
+    """The project of an address, None where there is none or it is not this person's."""
+    try:
+        here = _shelf().get(key)
+        if here is not None and stored.allowed(here):
+            return here
+        found = stored.restored(key) if key else None
+        if found is None and here is not None:
+            raise AccessError(
+                "This project belongs to somebody else. Nothing was opened.", field="project"
+            )
+        if found is None:
+            # Without a record nobody could say whose the run is.
+            return None if identity.hosted() else _resumed(key)
+    except PrismError as error:
+        st.session_state[_REFUSED] = str(error)
+        return None
+    if found.key == key:
+        _attach_run(found)
+    found.owner = identity.current().subject
+    return found
+
+
+def refusal() -> str:
+    """Why the project of the address is not opened, once; "" where it is."""
+    return st.session_state.pop(_REFUSED, "")
+
+
+def open_stored(id: str) -> None:
+    """Open a project of the list in this session.
+
+    Raises:
+        AccessError: when it is somebody else's.
+    """
+    access.require()
+    found = _found(id)
+    if found is not None:
+        st.session_state[_KEY] = found
+
+
+def forget_stored(id: str) -> None:
+    """Delete what is stored of a project, and let go of it.
+
+    Raises:
+        AccessError: when it is somebody else's.
+    """
+    stored.store().delete(id)
+    _shelf().pop(id, None)
+    if project().key == id:
+        st.session_state[_KEY] = _new()
+
+
+def address_of(state: Project) -> str:
+    """The address that opens a project: in the hosted form in full, as the app may have a path."""
+    hosting = identity.hosting()
+    return f"{'' if hosting is None else hosting.address}/?{_KEY}={state.key}"
+
+
+def _attach_run(state: Project) -> None:
+    """The last run of a project that was stored, where it is of these columns."""
+    from dashboard.jobs import folders, worker
+
+    found = worker.find(state.key)
+    if found is None:
+        last = folders.newest(state.key)
+        if last is not None:
+            st.session_state[_UNREADABLE] = last
+        return
+    schema = state.data.schema
+    if schema is not None and found.job.plan.schema.names == schema.names:
+        state.release.job, state.data.public = found.job, found.public
 
 
 def _resumed(key: str) -> Project | None:
@@ -170,8 +251,13 @@ def replace_project(new: Project) -> None:
     """
     if new.data.sample is None or not new.data.public:
         access.require()
-    # So that it stands under the address that the tab shows already.
-    new.key = project().key
+    if stored.is_kept(project()):
+        # It stays in the list under its own id; of its rows nothing is kept.
+        _shelf().pop(project().key, None)
+    else:
+        # So that it stands under the address that the tab shows already.
+        new.key = project().key
+    new.owner = project().owner
     _inherit(new)
     new.gallery = project().gallery
     new.opened = sample_marks(new)
@@ -189,18 +275,35 @@ def beside(new: Project) -> None:
     access.require()
     _inherit(new)
     new.opened = new.opened or sample_marks(new)
+    new.owner = project().owner
+    _keep(new)
     _shelve(new)
     _shelve(project())
 
 
 def remember() -> None:
-    """Keep the project findable by the address; the last few, in this process only.
+    """Keep the project findable by the address, and what is entered in it on disk.
 
     A session without the key keeps none: it would push others off the shelf.
     """
     if not access.granted():
         return
+    if not stored.allowed(project()):  # it was shared, and no longer is
+        st.session_state[_KEY] = _new()
     state = project()
     _shelve(state)
     if st.query_params.get(_KEY) != state.key:
         st.query_params[_KEY] = state.key
+    _keep(state)
+
+
+def keep_entries() -> None:
+    """Store what this run of the page changed; asks nobody for anything and shows nothing."""
+    if access.granted() and _KEY in st.session_state:
+        _keep(project())
+
+
+def _keep(state: Project) -> None:
+    """Store a project with something of its own; an empty page or an untouched sample has none."""
+    if stored.is_kept(state) or unsaved_parts(state) or state.data.awaits_table:
+        stored.keep(state)

@@ -11,7 +11,7 @@ from dashboard.common.steps import AFTER_SAMPLE, STEPS, first_gap
 from dashboard.common.widgets import heading
 from dashboard.key import access
 from dashboard.session.shelf import project
-from dashboard.start import budgets
+from dashboard.start import budgets, projects
 from prism_core.text.markdown import plain
 
 _PICTURE = Path(__file__).parents[1] / "assets" / "start.svg"
@@ -71,6 +71,7 @@ heading(
 _picture()
 _go_on()
 if access.granted():
+    projects.section()
     st.markdown("**Open**")
     _ways()
 st.markdown("**Or try a sample.** Generated rows; nothing in them belongs to a person.")

@@ -9,7 +9,9 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from dashboard.key import access, machine_key
+from dashboard.key import access, identity, machine_key
+from prism_core.hosting import configuration
+from tests.support.hosting import Door, hosting_file
 from tests.support.released import released_project
 
 if TYPE_CHECKING:
@@ -70,3 +72,13 @@ def make(tmp_path, schema, frame) -> Callable[..., Project]:
         return released_project(tmp_path / name, schema, frame, **facts)
 
     return run
+
+
+@pytest.fixture
+def door(tmp_path, monkeypatch) -> Door:
+    """A hosted app to which nobody has logged in yet."""
+    found = Door()
+    monkeypatch.setenv(configuration.VARIABLE, str(hosting_file(tmp_path / "hosting.toml")))
+    monkeypatch.setattr(identity, "claims", lambda: found.said)
+    monkeypatch.setattr(identity, "time", found)
+    return found

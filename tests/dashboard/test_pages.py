@@ -35,10 +35,10 @@ def marginals(test: AppTest):
 
 def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(open_project, "_sample", None)  # no rows are made before a sample is chosen
+        patch.setattr(open_project, "sample_of", None)  # no rows are made before a sample is chosen
         test = open_page("data")
     assert "Load a table, open a sample" in texts(test)
-    assert "Or use its own address, the one with `?project=`" in texts(test)
+    assert "Your projects are listed on Start" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception
     found = test.session_state["project"]

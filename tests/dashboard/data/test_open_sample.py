@@ -9,6 +9,7 @@ import pytest
 
 from dashboard.common import open_project
 from dashboard.session import shelf as states
+from dashboard.session import stored
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.app
 @pytest.fixture(autouse=True)
 def _samples(monkeypatch, spurious):
     """Every sample is this one: what is opened is not what these tests are about."""
-    monkeypatch.setattr(open_project, "_sample", lambda name: replace(spurious, name=name))
+    monkeypatch.setattr(open_project, "sample_of", lambda name: replace(spurious, name=name))
 
 
 def private() -> Project:
@@ -90,7 +91,10 @@ def test_the_first_click_replaces_no_private_project(name, key):
     press(test, key)
     press(test, f"{key}_replace")
     now = test.session_state["project"]
-    assert (now.data.public, now.structure.target, now.key) == (True, "Y", project.key)
+    assert (now.data.public, now.structure.target) == (True, "Y")
+    # What was replaced stands in the list under its own id.
+    assert now.key != project.key
+    assert [record.id for record in stored.records()] == [project.key]
     assert now.data.private_marks == {"digest"}
     assert texts(test) == ""
 

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import worker
-from dashboard.key import access, identity
+from dashboard.key import access
 from prism_core.comparators import design_comparator
 from prism_core.data.encoding import encode
 from prism_core.hosting import configuration
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.privacy.ledger import Ledger
 from tests.dashboard.session.test_strangers import _steps
-from tests.support.hosting import claims, hosting_file
 from tests.support.pages import ADDRESSES, session, texts, turned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-
-
-class Door:
-    """Whom the provider says the session's person to be, and the server's clock."""
-
-    def __init__(self) -> None:
-        self.said: dict[str, object] = {}
-        self.now = time.time()
-
-    def let_in(self, subject: str, **other: object) -> None:
-        self.said = claims(subject, self.now, **other)
-
-    def time(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def door(tmp_path, monkeypatch) -> Door:
-    """A hosted app to which nobody has logged in yet."""
-    found = Door()
-    monkeypatch.setenv(configuration.VARIABLE, str(hosting_file(tmp_path / "hosting.toml")))
-    monkeypatch.setattr(identity, "claims", lambda: found.said)
-    monkeypatch.setattr(identity, "time", found)
-    return found
 
 
 @pytest.fixture
