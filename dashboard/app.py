@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
 from dashboard.jobs import folders
 from dashboard.key import access, identity, machine_key
+from dashboard.key.place import Place
 from dashboard.session import memory
 from dashboard.session.shelf import keep_entries, project, remember
 from prism_core.errors import ConfigError
@@ -29,7 +30,9 @@ def _started() -> bool:
     folders.sweep()
     memory.watch()
     if not (hosted or machine_key.known()):  # started by `streamlit run`, and not by the launcher
-        machine_key.show(st.get_option("server.port"))
+        prefix = (st.get_option("server.baseUrlPath") or "").strip("/")
+        place = Place(port=st.get_option("server.port"), prefix=f"/{prefix}" if prefix else "")
+        machine_key.show(place)
     return True
 
 

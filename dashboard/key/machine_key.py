@@ -11,6 +11,10 @@ import hmac
 import os
 import secrets
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dashboard.key.place import Place
 
 VARIABLE = "STUDIO_KEY"
 """How the launcher hands the key to the app. No address can name it (see `data.address`)."""
@@ -48,19 +52,15 @@ def matches(given: object) -> bool:
     return hmac.compare_digest(given.strip().encode(errors="replace"), current().encode())
 
 
-def address(port: int) -> str:
-    """The address that opens the app in a browser, with the key in it.
-
-    A number for the host, and not `localhost`: where that name stands for ::1, too, another user
-    may listen there, and would be handed the key.
-    """
-    return f"http://127.0.0.1:{port}/?{PARAMETER}={current()}"
+def address(place: Place) -> str:
+    """The address that opens the app in a browser, with the key in it."""
+    return f"{place.url}?{PARAMETER}={current()}"
 
 
-def show(port: int) -> None:
+def show(place: Place) -> None:
     """Write the address into the terminal, which nobody else reads."""
     sys.stdout.write(
-        f"\nPRISM Studio: {address(port)}\n"
+        f"\nPRISM Studio: {address(place)}\n"
         "The address holds the key of this start. Open it once in each browser, and keep it to\n"
         "yourself: whoever has the key works here with your rights.\n"
     )

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dashboard.key import machine_key
+from dashboard.key.place import Place
 from prism_core.child_processes import python
 
 _STARTS = 60.0  # seconds that the app may take to answer
@@ -36,29 +37,29 @@ _PAGE = """<!doctype html>
 """
 
 
-def begin(port: int) -> subprocess.Popen[bytes]:
+def begin(place: Place) -> subprocess.Popen[bytes]:
     """Start a helper that waits for the app and then opens the browser.
 
     It outlives the launcher, which becomes the app, and ends by itself.
     """
     return subprocess.Popen(
-        python("-m", "dashboard.key.open_browser", port),
+        python("-m", "dashboard.key.open_browser", place.port, place.host, place.prefix),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def main(port: int) -> None:
-    """Open the address of the app that starts on this port; nothing where none does."""
+def main(place: Place) -> None:
+    """Open the address of the app that starts there; nothing where none does."""
     # The launcher becomes the app under the same number; with another parent it has ended.
     app = os.getppid()
     end = time.monotonic() + _STARTS
-    while not _answers(port):
+    while not _answers(place):
         if time.monotonic() > end or os.getppid() != app:
             return
         time.sleep(0.1)
-    path = page(port)
+    path = page(place)
     os.environ.pop(machine_key.VARIABLE, None)  # the browser and what it starts need none
     try:
         webbrowser.open(path.as_uri())
@@ -67,9 +68,9 @@ def main(port: int) -> None:
         path.unlink(missing_ok=True)
 
 
-def page(port: int) -> Path:
+def page(place: Place) -> Path:
     """A file of mode 0600 that leads on to the address with the key."""
-    content = _PAGE.format(address=machine_key.address(port))
+    content = _PAGE.format(address=machine_key.address(place))
     for folder in (str(Path.home()), None):
         with suppress(OSError):
             handle, name = tempfile.mkstemp(prefix="prism-studio-", suffix=".html", dir=folder)
@@ -79,13 +80,13 @@ def page(port: int) -> Path:
     raise OSError("There is no folder to write to.")
 
 
-def _answers(port: int) -> bool:
+def _answers(place: Place) -> bool:
     try:
-        with _DIRECT.open(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as found:
+        with _DIRECT.open(f"{place.url}_stcore/health", timeout=2) as found:
             return found.status == 200
     except (urllib.error.URLError, OSError):
         return False
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(Place(port=int(sys.argv[1]), host=sys.argv[2], prefix=sys.argv[3]))

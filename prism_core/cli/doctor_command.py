@@ -38,10 +38,13 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    from prism_core.hosting.server_checks import server_checks
     from prism_core.privacy.ledger import default_workspace
     from prism_core.runs.doctor import PORT, examine
 
-    checks = examine(arguments.workspace or default_workspace(), port=arguments.port or PORT)
+    workspace = arguments.workspace or default_workspace()
+    further = server_checks(workspace)
+    checks = examine(workspace, port=arguments.port or PORT, further=further)
     problems = sum(check.state == "problem" for check in checks)
     document = {"ok": not problems, "checks": [check.to_dict() for check in checks]}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)

@@ -21,6 +21,7 @@ from prism_core.cli import (
     learn_dag_command,
     learn_domain_command,
     ledger_command,
+    metrics_command,
     plan_command,
     protocol_command,
     rehearse_command,
@@ -55,6 +56,7 @@ _COMMANDS = (
     bench_command,
     holdout_command,
     doctor_command,
+    metrics_command,
 )
 """In the order of `prism --help`."""
 

@@ -27,7 +27,6 @@ from prism_core.privacy.ledger import (
     Ledger,
     chain_head,
     fingerprint,
-    network_drive,
     rules,
     sqlite_store,
     store_choice,
@@ -35,7 +34,7 @@ from prism_core.privacy.ledger import (
 from prism_core.privacy.ledger.sqlite_store import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 State: TypeAlias = Literal["ok", "warning", "problem"]
@@ -70,19 +69,24 @@ class MachineCheck:
         return asdict(self)
 
 
-def examine(workspace: Path, *, port: int = PORT) -> tuple[MachineCheck, ...]:
+def examine(
+    workspace: Path,
+    *,
+    port: int = PORT,
+    further: Mapping[str, Callable[[], MachineCheck]] | None = None,
+) -> tuple[MachineCheck, ...]:
     """All checks, in the order in which a run would meet them.
 
     Args:
         workspace: the folder of the ledger; it need not be there.
         port: of the dashboard.
+        further: checks by name that are made at the end.
     """
     checks: tuple[tuple[str, Callable[[], MachineCheck]], ...] = (
         ("workspace", lambda: _workspace(workspace)),
         ("rights", lambda: _rights(workspace)),
         ("settings", lambda: _settings(workspace)),
         ("ledger", lambda: _ledger(workspace)),
-        ("ledger's place", lambda: _ledger_place(workspace)),
         ("signing key", lambda: _signing_key(workspace)),
         ("fingerprint key", lambda: _fingerprint_key(workspace)),
         ("kept results", lambda: _kept(workspace)),
@@ -96,7 +100,8 @@ def examine(workspace: Path, *, port: int = PORT) -> tuple[MachineCheck, ...]:
         ("printing", _printing),
         ("port", lambda: _port(port)),
     )
-    return tuple(_safely(name, check) for name, check in checks)
+    more = tuple((further or {}).items())
+    return tuple(_safely(name, check) for name, check in (*checks, *more))
 
 
 def _safely(name: str, check: Callable[[], MachineCheck]) -> MachineCheck:
@@ -252,41 +257,6 @@ def _ledger(workspace: Path) -> MachineCheck:
             advice="They count as spent. A run that is under way ends its own charge.",
         )
     return MachineCheck(name="ledger", state="ok", found=found)
-
-
-def _ledger_place(workspace: Path) -> MachineCheck:
-    """The drive of the file, or what the database lets the program's login do."""
-    name = "ledger's place"
-    drive = network_drive.kind(workspace)
-    if not store_choice.address(workspace):
-        if not drive:
-            return MachineCheck(name=name, state="ok", found="a file on a disk of this machine")
-        return MachineCheck(
-            name=name,
-            state="problem",
-            found=f"a file on a network drive ({drive}), where locks do not hold",
-            advice="Nothing is charged there. Name a workspace on a disk of this machine, or keep "
-            "the ledger in PostgreSQL (docs/hosting.md).",
-        )
-    from prism_core.privacy.ledger.postgres_store import PostgresStore
-
-    database = store_choice.open_store(workspace)
-    assert isinstance(database, PostgresStore)
-    if rights := database.excess_rights():
-        return MachineCheck(
-            name=name,
-            state="warning",
-            found=f"{database.place}: the login may {_few(list(rights))}",
-            advice="Log in as the role of `prism ledger init`, which may add rows only.",
-        )
-    if database.unsynced():
-        return MachineCheck(
-            name=name,
-            state="problem",
-            found=f"{database.place}: the server does not sync its commits (fsync is off)",
-            advice="Set fsync = on in postgresql.conf: a charge has to outlive a power cut.",
-        )
-    return MachineCheck(name=name, state="ok", found=f"{database.place}, which may add rows only")
 
 
 def _signing_key(workspace: Path) -> MachineCheck:

@@ -53,8 +53,9 @@ def serving(
     port: int,
     environment: dict[str, str] | None = None,
     terminal: Path | None = None,
+    prefix: str = "",
 ) -> Iterator[str]:
-    """Run a Streamlit server until the block ends; gives its address.
+    """Run a Streamlit server until the block ends; gives its address, with the prefix of its pages.
 
     What it writes for the person in front of it goes into the file `terminal`.
     """
@@ -66,7 +67,7 @@ def serving(
         stdout=output or subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    address = f"http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}{prefix}"
     try:
         wait_until(lambda: answers(f"{address}/_stcore/health"))
         yield address

@@ -1444,7 +1444,7 @@ CATALOGUE = (
         "the browser is started with the key on its command line",
         "main",
         "path.as_uri()",
-        "machine_key.address(port)",
+        "machine_key.address(place)",
         "dashboard/data/test_stored_table.py::test_the_browser_is_started_with_a_private_file_and_not_with_the_key",
     ),
     _one(

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,6 +27,13 @@ NEEDED = [
     pytest.mark.skipif(PROGRAM is None, reason="needs PostgreSQL's programs"),
     pytest.mark.skipif(importlib.util.find_spec("psycopg") is None, reason="needs psycopg"),
 ]
+
+
+def needing(test: Any) -> Any:
+    """A test with all of `NEEDED`, where its module has others without them."""
+    for mark in NEEDED:
+        test = mark(test)
+    return test
 
 
 @contextmanager

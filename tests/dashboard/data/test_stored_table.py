@@ -13,6 +13,7 @@ import pytest
 from dashboard import launch
 from dashboard.jobs import worker
 from dashboard.key import access, machine_key, open_browser
+from dashboard.key.place import Place
 from prism_core.data.engines import out_of_core
 from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.tables import address
@@ -91,7 +92,7 @@ def test_the_browser_is_started_with_a_private_file_and_not_with_the_key(
         asked.append((address, path.read_text(), stat.S_IMODE(path.stat().st_mode)))
 
     monkeypatch.setattr(open_browser.webbrowser, "open", start)
-    open_browser.main(8501)
+    open_browser.main(Place())
     ((address, content, mode),) = asked
     assert address.startswith(f"file://{tmp_path}/")
     assert studio_key not in address
@@ -101,14 +102,14 @@ def test_the_browser_is_started_with_a_private_file_and_not_with_the_key(
     monkeypatch.setattr(
         open_browser.subprocess, "Popen", lambda command, **_: asked.append(command)
     )
-    open_browser.begin(8501)
+    open_browser.begin(Place())
     assert studio_key not in " ".join(asked[-1])
 
 
 @pytest.mark.privacy
 def test_the_app_is_started_for_this_machine_only(monkeypatch):
     """A user's own settings must not open it wider; options on the command line come last."""
-    flags = launch.options(8501)
+    flags = launch.options(Place())
     for flag in (
         "--server.address=127.0.0.1",
         "--server.allowedHosts=127.0.0.1",
