@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.common import asset_entry, attribution, uploads
 from dashboard.common.fields import keep
+from dashboard.common.paper_language import language_entry
 from dashboard.common.plan_changes import change_table
 from dashboard.common.rehearsal_run import kept
 from dashboard.common.widgets import cached, mistakes
@@ -106,7 +107,8 @@ def section(plan: Plan) -> None:
                 icon=":material/edit_note:",
             )
         protocol = _protocol(state, plan)
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            language_entry("protocol_language")
             for title, ending, mime in _FORMATS:
                 st.download_button(
                     title,
@@ -175,6 +177,7 @@ def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
         if state.release.approved is not None
         and state.release.approved.covers(plan, state.account.asset)
         else None,
+        language=state.release.language,
     )
     return cached(
         "protocol_kept",

@@ -9,7 +9,9 @@ import streamlit as st
 
 from dashboard.common import attribution, plan_changes
 from dashboard.common.fields import keep
+from dashboard.common.paper_language import language_entry
 from dashboard.common.widgets import cached, mistakes
+from dashboard.key import access
 from dashboard.session.shelf import project
 from prism_core.bundle.account import account_after
 from prism_core.bundle.manifest import zip_bytes
@@ -20,7 +22,6 @@ from prism_core.bundle.report.report_extras import Extras, outside
 from prism_core.errors import BundleError, LedgerError
 from prism_core.evaluation import INSIDE_EPSILON, OUTSIDE_EPSILON
 from prism_core.evaluation.results import MetricRow
-from prism_core.privacy.ledger import default_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,7 @@ def _chosen(state: Project) -> Extras:
         help="Nothing else in it depends on the day, so it can be written again and compared.",
     )
     with row:
+        language = language_entry("report_language")
         add_rehearsed = _toggle(
             "rehearsed",
             "Add the rehearsals",
@@ -107,6 +109,7 @@ def _chosen(state: Project) -> Extras:
         private=tuple(found.to_dict() for found in private) if add_private else (),
         evaluation=outside(rows) if add_outside else None,
         account=account if add_account else None,
+        language=language,
     )
 
 
@@ -133,7 +136,7 @@ def _account(state: Project) -> Account | None:
     if facts.charge is None:
         return None
     with suppress(BundleError, LedgerError):
-        return account_after(default_workspace(), facts)
+        return account_after(access.workspace(), facts)
     return None
 
 
@@ -152,7 +155,7 @@ def _rehearsed(state: Project) -> tuple[Estimate, ...]:
     from prism_core.rehearsal import estimates
 
     asked = state.rehearsing.asked
-    return () if asked is None else estimates(asked.points(kept()))
+    return () if asked is None else estimates(asked.points(kept()), rows=asked.title)
 
 
 def _downloads(folder: Path, html: str, extras: Extras) -> None:

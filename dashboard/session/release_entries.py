@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
+    from prism_core.text.languages import LanguageCode
 
 
 @dataclass
@@ -62,6 +63,7 @@ class ReleaseEntries:
         approval_needed: whether the run waits for one.
         said: about the release, as typed; by entry.
         notice: what the last run came to, for the page.
+        language: of the papers for a committee.
         starting: whether a run is about to begin.
         job: the run under way, or the last one.
         train, holdout: its rows.
@@ -76,6 +78,7 @@ class ReleaseEntries:
     approval_needed: bool = False
     said: dict[str, str] = field(default_factory=dict)
     notice: str = ""
+    language: LanguageCode = "en"
     starting: bool = False
     job: Job[Plan] | None = None
     train: Rows | None = None

@@ -51,6 +51,18 @@ def add_seed_option(parser: Any) -> None:  # noqa: ANN401  (argparse's type is p
     )
 
 
+def add_language_option(parser: Any) -> None:  # noqa: ANN401
+    """Add the option of the language of a paper."""
+    from prism_core.text.languages import LANGUAGES
+
+    parser.add_argument(
+        "--language",
+        default="en",
+        metavar="|".join(LANGUAGES),
+        help="of the pages before the annex, which is in English (default en)",
+    )
+
+
 def add_workspace_option(parser: Any) -> None:  # noqa: ANN401
     """Add the option of the workspace."""
     parser.add_argument(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.cli.common import (
+    add_language_option,
     add_limit_option,
     add_workspace_option,
     emit,
@@ -18,6 +19,7 @@ from prism_core.cli.common import (
 from prism_core.cli.what_if import add_persons_option, plan_inputs
 from prism_core.errors import ConfigError
 from prism_core.text import untrusted
+from prism_core.text.languages import language
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +55,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         metavar="FILE",
         help="what `prism rehearse --json` printed, to be shown with it",
     )
+    add_language_option(protocol)
     add_persons_option(protocol)
     add_workspace_option(protocol)
     add_limit_option(protocol)
@@ -90,6 +93,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
         charges=charges,
         owed=earlier,
         rehearsal=rehearsal_from(arguments.rehearsal),
+        language=language(arguments.language),
     )
     protocol.write_protocol(made, arguments.out, draft=arguments.draft)
     document = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.cli.common import (
+    add_language_option,
     add_said,
     add_workspace_option,
     emit,
@@ -16,6 +17,7 @@ from prism_core.cli.common import (
 )
 from prism_core.errors import BundleError, ConfigError
 from prism_core.text import untrusted
+from prism_core.text.languages import language
 
 if TYPE_CHECKING:
     import argparse
@@ -63,6 +65,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         action="store_true",
         help="put in every charge on the same people, with its day, as the ledger has them",
     )
+    add_language_option(report)
     add_workspace_option(report)
     report.add_argument("--json", action="store_true", help="print JSON")
     report.set_defaults(run=_report)
@@ -107,6 +110,7 @@ def _extras(arguments: argparse.Namespace) -> Extras:
         else _document(arguments.evaluation, "evaluation"),
         private=tuple(_document(path, "private") for path in arguments.private),
         account=_account(arguments) if arguments.account else None,
+        language=language(arguments.language),
     )
 
 

@@ -22,7 +22,7 @@ from prism_core.errors import ConfigError, EvaluationError, PrismError, PrivacyE
 from prism_core.evaluation.tstr.learners import labelled
 from prism_core.evaluation.tstr.predictive import MAX_CLASSES
 from prism_core.planning.search.rows_per_person import MEAN_ROWS
-from prism_core.samples.additive_scm import SHIFTS, AdditiveScm, sparse_graph
+from prism_core.samples.additive_scm import ODDS, SHIFTS, AdditiveScm, sparse_graph
 from prism_core.structure import formats
 from prism_core.text import untrusted
 
@@ -302,8 +302,9 @@ def from_graph(
             "those of two."
         )
     return StandIn(
-        title=f"{rows:,} invented rows drawn from the {'graph' if dag else 'assumed graph'} with "
-        f"{strength} effects",
+        title=f"{rows:,} invented rows drawn from the {'graph' if dag else 'assumed graph'} "
+        f"(assumed: a cause multiplies the odds by {ODDS[strength]:g}"
+        f"{', or as entered' if strengths else ''})",
         target=target,
         dag=dag,
         train=train,

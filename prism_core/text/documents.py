@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core.text.languages import MARKS
 from prism_core.text.markdown import pieces, plain
 from prism_core.text.numbers import (
     count_text,
     delta_text,
     eps_text,
     error_text,
-    factor_text,
     left_text,
     percent,
     rho_text,
@@ -29,7 +29,11 @@ from prism_core.text.numbers import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jinja2 import Environment
+
+    from prism_core.text.languages import Language, LanguageCode
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,6 +48,19 @@ def render(template: str, /, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
 
+def paper(name: str, language: LanguageCode = "en", /, **values: object) -> str:
+    """A paper: what people decide on in their language, the annex for statisticians in English.
+
+    Args:
+        name: of the paper, `protocol` or `report`.
+        language: of its front; the name of a folder of templates.
+        values: what both parts name.
+    """
+    annex = render(f"en/{name}_annex.html", **values)
+    template = _environment(language).get_template(f"{language}/{name}.html")
+    return template.render(values, annex=annex, language=language)
+
+
 def style() -> str:
     """The style sheet of the papers, to stand inside a page.
 
@@ -53,7 +70,7 @@ def style() -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(language: LanguageCode = "en") -> Environment:
     # Here, not on top: Jinja takes a tenth of a second, and plans and releases need none of it.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -65,28 +82,40 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
-        "up": up,
-        "small": small,
-        "percent": percent,
-        "eps": eps_text,
-        "delta": delta_text,
-        "sigma": sigma_text,
-        "error": error_text,
-        "share": share_text,
-        "count": count_text,
-        "factor": factor_text,
-        "left": left_text,
-        "rho": rho_text,
-        "score": score_text,
+    marks = MARKS[language]
+    numbers = {name: _marked(marks, text) for name, text in _NUMBERS.items()}
+    made.filters |= numbers | {
         "seldom": seldom,
-        "number": lambda value: f"{value:,}",
+        "one_of": marks.one_of,
+        "factor": marks.factor,
         "width": _width,
         "plain": plain,
         "pieces": pieces,
         "shown": _printable,
     }
     return made
+
+
+_NUMBERS: dict[str, Callable[..., str]] = {
+    "up": up,
+    "small": small,
+    "percent": percent,
+    "eps": eps_text,
+    "delta": delta_text,
+    "sigma": sigma_text,
+    "error": error_text,
+    "share": share_text,
+    "count": count_text,
+    "left": left_text,
+    "rho": rho_text,
+    "score": score_text,
+    "number": lambda value: f"{value:,}",
+}
+
+
+def _marked(marks: Language, text: Callable[..., str]) -> Callable[..., str]:
+    """A filter that writes a number with a language's marks."""
+    return lambda value, *more: marks.number(text(value, *more))
 
 
 def _is_html(template: str | None) -> bool:

@@ -31,7 +31,7 @@ def test_points_are_lines_and_then_the_sum(make_run, capsys):
     assert last["runs"] == 12
     assert len(last["estimates"]) == 12
     assert last["estimates"][0]["variant"] == PLANNED  # papers tell its score
-    assert "drawn from the graph with medium effects" in last["stand_in"]
+    assert "drawn from the graph (assumed: a cause multiplies the odds by 5)" in last["stand_in"]
     assert set(last["verdicts"]) == {"none", "children"}
 
 

@@ -30,7 +30,7 @@ from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, Meaning, meaning
 from prism_core.explain.plan_lines import lines
 from prism_core.planning.approval import Approval
-from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement, blank_text
+from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement
 from prism_core.rehearsal.estimates import SHIFT_TEXT
 from prism_core.text import documents
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from prism_core.privacy.ledger.charging import Owed
     from prism_core.privacy.ledger.records import Charge
     from prism_core.rehearsal.estimates import Estimate
+    from prism_core.text.languages import LanguageCode
 
 LEAKAGE = (
     "Making several releases of the same people's data for the same target and keeping the one "
@@ -75,6 +76,7 @@ class Protocol:
         rehearsal: figures of rehearsals on public rows.
         holdout: rows set aside for evaluation, None where that is not said.
         approval: None before the decision.
+        language: of the pages before the annex.
 
     Raises:
         PlanError: when the approval is of another plan or asset.
@@ -90,6 +92,7 @@ class Protocol:
     rehearsal: tuple[Estimate, ...] = ()
     holdout: int | None = None
     approval: Approval | None = field(default=None)
+    language: LanguageCode = "en"
 
     def __post_init__(self) -> None:
         if self.approval is not None:
@@ -181,15 +184,15 @@ class Protocol:
         account = None
         if self.balance is not None:
             account = account_of(plan, self.balance, self.owed, self.charges)
-        return documents.render(
-            "en/protocol.html",
+        return documents.paper(
+            "protocol",
+            self.language,
             plan=plan,
             number=plan.hash[:12],
             asset=self.asset,
             said=said,
-            statement=[(LABELS[name][0], text) for name, text in said.to_dict().items()],
+            labels={name: label for name, (label, _) in LABELS.items()},
             blank=said.blank,
-            blank_text=blank_text(said.blank),
             least=said.least,
             rehearsed=headline(self.rehearsal, plan.budget.epsilon),
             rehearsal=self.rehearsal,

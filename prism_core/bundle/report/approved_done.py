@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.planning.search.comparison import figures
-from prism_core.text.numbers import count_text, delta_text, eps_text, sigma_text
 
 if TYPE_CHECKING:
     from prism_core.bundle.certificate import Facts
@@ -15,20 +14,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsedColumns:
+    """The columns that predict the target.
+
+    Attributes:
+        names: those that are settled.
+        picked: how many the run picks, 0 where the budget decides; None where nothing is picked.
+    """
+
+    names: frozenset[str]
+    picked: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """One line of the comparison.
 
     Attributes:
         what: is compared; a key of the template's words.
-        approved: as the plan before the run says it.
-        done: as the certificate says it.
+        approved: in the plan before the run: a number, a text, or `UsedColumns`.
+        done: in the certificate.
         agrees: whether the run kept to it; None where it differs on the safe side:
             more noise than planned.
     """
 
     what: str
-    approved: str
-    done: str
+    approved: object
+    done: object
     agrees: bool | None
 
 
@@ -53,10 +65,10 @@ def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
             done=facts.planned_sha256[:12],
             agrees=approved == facts.planned_sha256,
         ),
-        _same("people", f"{planned.n:,}", f"{final.n:,}"),
-        _same("rows", f"{planned.rows:,}", f"{final.rows:,}"),
-        _same("columns", f"{len(planned.schema.columns):,}", f"{len(final.schema.columns):,}"),
-        _same("target", planned.task.target_text, final.task.target_text),
+        _same("people", planned.n, final.n),
+        _same("rows", planned.rows, final.rows),
+        _same("columns", len(planned.schema.columns), len(final.schema.columns)),
+        _same("target", planned.task.target_names, final.task.target_names),
         Item(
             what="used",
             approved=_used(planned),
@@ -66,30 +78,30 @@ def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
         Item(
             what="epsilon",
             # With what learning before the plan cost, as the certificate has it.
-            approved=eps_text(planned.guarantee.epsilon),
-            done=eps_text(made.epsilon),
+            approved=planned.guarantee.epsilon,
+            done=made.epsilon,
             agrees=made.epsilon <= planned.budget.epsilon * (1.0 + 1e-9),
         ),
         Item(
             what="delta",
-            approved=delta_text(asked.delta),
-            done=delta_text(made.delta),
+            approved=asked.delta,
+            done=made.delta,
             agrees=made.delta <= asked.delta * (1.0 + 1e-9),
         ),
         Item(
             what="noise",
-            approved=sigma_text(asked.largest_sigma),
-            done=sigma_text(made.largest_sigma),
+            approved=asked.largest_sigma,
+            done=made.largest_sigma,
             agrees=True if made.largest_sigma <= asked.largest_sigma * (1.0 + 1e-9) else None,
         ),
     )
 
 
-def _same(what: str, approved: str, done: str) -> Item:
+def _same(what: str, approved: object, done: object) -> Item:
     return Item(what=what, approved=approved, done=done, agrees=approved == done)
 
 
-def _used(plan: Plan) -> str:
+def _used(plan: Plan) -> UsedColumns:
     if plan.s_is_final:
-        return count_text(len(plan.s), "column")
-    return "chosen by the run" if plan.task.k is None else f"{plan.task.k:,}, chosen by the run"
+        return UsedColumns(names=frozenset(plan.s))
+    return UsedColumns(names=frozenset(), picked=plan.task.k or 0)

@@ -16,14 +16,15 @@ from prism_core.errors import BundleError
 from prism_core.evaluation.inside_epsilon.private_numbers import INSIDE_EPSILON, PRIVATE, REHEARSED
 from prism_core.evaluation.results import FROM_S, INTERVALS, OUTSIDE_EPSILON
 from prism_core.planning.wishes.curator_statement import CuratorStatement
-from prism_core.text.numbers import score_text
+from prism_core.text.languages import language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from prism_core.bundle.account import Account
     from prism_core.evaluation.results import MetricRow
     from prism_core.rehearsal.estimates import Estimate
+    from prism_core.text.languages import LanguageCode
 
 _PARTS = ("value", "floor", "ceiling", "kept")
 _TITLES = {
@@ -59,6 +60,7 @@ class Extras:
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
         private: entries of private evaluations of this release, each covered by a charge.
         account: every charge on the same people, as the ledger has them.
+        language: of the pages before the annex; the bundle's own report is in English.
     """
 
     said: CuratorStatement = field(default_factory=CuratorStatement)
@@ -67,12 +69,14 @@ class Extras:
     evaluation: Mapping[str, Any] | None = field(default=None, repr=False)
     private: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     account: Account | None = None
+    language: LanguageCode = "en"
 
     @property
     def some(self) -> bool:
         """Whether there is anything beyond the bundle's report."""
         own = self.said.some or self.date or self.rehearsed or self.private
-        return bool(own) or self.evaluation is not None or self.account is not None
+        more = self.evaluation is not None or self.account is not None
+        return bool(own) or more or self.language != "en"
 
     def __post_init__(self) -> None:
         """Refuse what this program did not write.
@@ -80,6 +84,7 @@ class Extras:
         Raises:
             BundleError: naming the part.
         """
+        language(self.language)
         if self.date and not _day(self.date):
             raise BundleError("The date must be a day, written YYYY-MM-DD.", field="date")
         if self.evaluation is not None:
@@ -111,7 +116,24 @@ _HEADLINES = ("auc", "r2")
 """Scores that a threshold of usefulness is held against."""
 
 
-def usefulness(extras: Extras, least: float | None, epsilon: float) -> tuple[str, bool | None]:
+@dataclass(frozen=True, kw_only=True)
+class Usefulness:
+    """What is known of the usefulness.
+
+    Attributes:
+        score: the headline; None where there is none.
+        ends: of its interval.
+        measured: whether on real rows inside the budget; else in a rehearsal.
+        reached: whether it reaches the threshold; None where nothing is decided.
+    """
+
+    score: float | None = None
+    ends: tuple[float, float] | None = None
+    measured: bool = False
+    reached: bool | None = None
+
+
+def usefulness(extras: Extras, least: float | None, epsilon: float) -> Usefulness:
     """What is known of the usefulness, and whether it reaches the threshold.
 
     A score that is covered by the budget comes first, then a rehearsal. A score that was read
@@ -121,27 +143,22 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> tuple[str
         extras: of the copy.
         least: the threshold, if any.
         epsilon: of the plan.
-
-    Returns:
-        Words, and None where nothing is decided.
     """
     for entry in extras.private:
         for row in entry["numbers"]:
             if row["name"] in _HEADLINES and row.get("value") is not None:
-                text = _with_ends(row["value"], row.get("noise_interval_95"))
-                reached = None if least is None else row["value"] >= least
-                return f"{text}, measured on real rows inside the budget", reached
+                low, high = row.get("noise_interval_95") or (None, None)
+                return Usefulness(
+                    score=row["value"],
+                    ends=None if low is None or high is None else (low, high),
+                    measured=True,
+                    reached=None if least is None else row["value"] >= least,
+                )
     rehearsed = headline(extras.rehearsed, epsilon)
     if rehearsed is None:
-        return "not measured in this copy", None
+        return Usefulness()
     mean, half = rehearsed.mean, rehearsed.half
-    ends = None if half is None else (mean - half, mean + half)
-    return f"not measured; in rehearsal it would be {_with_ends(mean, ends)}", None
-
-
-def _with_ends(score: float, ends: Sequence[float] | None) -> str:
-    interval = f" ({score_text(ends[0])} to {score_text(ends[1])})" if ends else ""
-    return f"{score_text(score)}{interval}"
+    return Usefulness(score=mean, ends=None if half is None else (mean - half, mean + half))
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:

@@ -90,20 +90,18 @@ def report(
     entry = registry_entry.registry(plan, facts, extras.date, said)
     meant = meaning(plan)
     compared = approved_done(stages, facts)
-    measured, reached = usefulness(extras, said.least, plan.budget.epsilon)
-    return documents.render(
-        "en/report.html",
+    return documents.paper(
+        "report",
+        extras.language,
         plan=plan,
         number=facts.number,
         paper=paper_values(plan, meant, said),
         compared=compared,
         agreed=not any(item.agrees is False for item in compared),
         noisier=any(item.agrees is None for item in compared),
-        measured=measured,
-        reached=reached,
-        promised=[
-            (LABELS[name][0], getattr(said, name)) for name in PROMISED if getattr(said, name)
-        ],
+        useful=usefulness(extras, said.least, plan.budget.epsilon),
+        labels={name: label for name, (label, _) in LABELS.items()},
+        promised=[name for name in PROMISED if getattr(said, name)],
         facts=facts,
         certificate=certificate(stages, facts),
         extras=extras,

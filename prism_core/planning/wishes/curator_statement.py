@@ -157,9 +157,9 @@ class CuratorStatement:
         return replace(self, **other.to_dict())
 
     @property
-    def top(self) -> tuple[tuple[str, str], ...]:
-        """Label and text of what stands at the top of the report."""
-        return tuple((LABELS[name][0], getattr(self, name)) for name in TOP if getattr(self, name))
+    def top(self) -> tuple[str, ...]:
+        """Entries at the top of the report that say something."""
+        return tuple(name for name in TOP if getattr(self, name))
 
     @property
     def curators(self) -> str | None:

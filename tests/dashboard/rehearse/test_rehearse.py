@@ -98,7 +98,7 @@ def test_a_rehearsal_of_regimes_says_which_is_best_and_a_second_is_there_at_once
     test = click(open_page("rehearse", project), "rehearse_run")
     said = texts(test)
     assert "If the target's consequences stop following it" in said
-    assert "drawn from the graph with medium effects" in said
+    assert "drawn from the graph (assumed: a cause multiplies the odds by 5)" in said
     assert len(test.get("plotly_chart")) == 3
     assert {v.name for v in here[0].variants} == {"causal", "graphical", "predictive"}
     assert here[0].epsilons == (0.5, 4.0)

@@ -1,0 +1,36 @@
+"""Language of the papers for a committee, chosen where they are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.fields import keep
+from dashboard.session.shelf import project
+from prism_core.text.languages import LANGUAGES, NAMES
+
+if TYPE_CHECKING:
+    from prism_core.text.languages import LanguageCode
+
+
+def language_entry(key: str) -> LanguageCode:
+    """The language, for protocol and report alike.
+
+    Args:
+        key: of the widget.
+    """
+    release = project().release
+    st.selectbox(
+        "Language",
+        LANGUAGES,
+        LANGUAGES.index(release.language),
+        format_func=NAMES.__getitem__,
+        key=key,
+        on_change=keep,
+        args=(release, "language", key),
+        width=140,
+        help="Of the pages that the committee decides on. The annex for statisticians is in "
+        "English. What you type stays as you type it.",
+    )
+    return release.language
