@@ -171,7 +171,8 @@ def test_nothing_on_rehearse_touches_a_private_row(project, spurious, source):
         test.button(key=key).click().run()
         check(test)
         assert project.rehearsing.asked is not None
-    assert use_everything(test) > 3
+    if source != "sample":  # has no widget that the graph has not
+        assert use_everything(test) > 3
 
 
 def test_this_test_can_fail(project, monkeypatch):

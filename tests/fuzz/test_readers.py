@@ -23,7 +23,7 @@ from tests.support.tables import CANARY
 pytestmark = pytest.mark.privacy
 
 PACKAGE = Path(__file__).parents[2] / "prism_core"
-EXAMPLES = 200
+EXAMPLES = 120
 SECONDS = float(
     os.environ.get("PRISM_FUZZ_SECONDS")
     or (60 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 3)

@@ -104,7 +104,7 @@ def test_the_optimum_is_that_of_a_solver_over_the_joint(graph, n, weight):
 
 
 @settings(
-    max_examples=settings.default.max_examples // 4,  # each is solved twice, over the joint
+    max_examples=settings.default.max_examples // 8,  # each is solved twice, over the joint
     deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
