@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
+from dashboard.common.steps import COMMITTEE, DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
 from dashboard.jobs import folders
 from dashboard.key import access, identity, machine_key
 from dashboard.key.place import Place
 from dashboard.session import memory
 from dashboard.session.shelf import keep_entries, project, remember
 from prism_core.errors import ConfigError
+from prism_core.hosting.submission import READERS
 from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -50,36 +55,58 @@ _settled = access.settled()
 if _settled:
     access.note_login()
     remember()
-_demo = DEMO in sys.argv
-_page = st.navigation(
-    [
+
+
+def _pages(*, demo: bool) -> list[StreamlitPage]:
+    """The pages in their order; in the hosted form who has no role of a page does not see it."""
+    hosted = identity.hosted()
+    curates = not hosted or access.granted() or not _inside
+    pages = [
         st.Page(
             START,
             title="Start",
             url_path=url_path(START),
             icon=":material/home:",
-            default=not _demo,
+            default=not demo and (curates or not access.granted(*READERS)),
+            visibility="visible" if curates else "hidden",
         )
     ]
-    + [
+    pages += [
         st.Page(
             step.page,
             title=step.title,
             url_path=url_path(step.page),
             icon=DONE_ICON if _settled and not step.missing(project()) else step.icon,
+            visibility="visible" if curates else "hidden",
         )
         for step in STEPS
     ]
-    + [
+    if hosted:
+        reads = access.granted(*READERS)
+        pages.append(
+            st.Page(
+                COMMITTEE,
+                title="Committee",
+                url_path=url_path(COMMITTEE),
+                icon=":material/gavel:",
+                default=not demo and not curates and reads,
+                visibility="visible" if reads else "hidden",
+            )
+        )
+    pages.append(
         st.Page(
             GALLERY,
             title="Gallery",
             url_path=url_path(GALLERY),
             icon=":material/collections_bookmark:",
-            default=_demo,
+            default=demo,
         )
-    ],
-    position="top" if _settled and _inside else "hidden",
+    )
+    return pages
+
+
+_page = st.navigation(
+    _pages(demo=DEMO in sys.argv), position="top" if _settled and _inside else "hidden"
 )
 if _settled:
     try:

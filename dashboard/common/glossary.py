@@ -146,6 +146,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         "95% interval",
     ),
     "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
+    "Committee": ("Epsilon", "Delta", "Expected error", "Lifetime epsilon", "Ledger"),
     "Inspect": (
         "TSTR",
         "TRTR",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common.open_project import samples_section
-from dashboard.common.steps import AFTER_SAMPLE, GALLERY
+from dashboard.common.steps import AFTER_SAMPLE, COMMITTEE, GALLERY
 from dashboard.key import access, identity
 from dashboard.session.shelf import project
 from prism_core.errors import AccessError
@@ -56,6 +56,8 @@ def _admit_logged_in(title: str, *roles: Role) -> None:
         f"{plain(person.who)}, with {_roles(person.roles)}.",
         icon=":material/lock:",
     )
+    if person.roles - {"curator"}:
+        st.page_link(COMMITTEE, label="Go to Committee", icon=":material/gavel:")
     account()
     st.stop()
 

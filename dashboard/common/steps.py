@@ -124,6 +124,9 @@ AFTER_SAMPLE = "structure/page.py"
 GALLERY = "gallery/page.py"
 """Beside the steps: stories on public rows."""
 
+COMMITTEE = "committee/page.py"
+"""Beside the steps, in the hosted form: protocols that wait for a decision, and the records."""
+
 _ADDRESSES = {"inspection": "inspect"}
 """Of the pages whose package cannot be named like their address: `inspect` is a standard module."""
 

@@ -46,6 +46,7 @@ from prism_core.data.engines.stored_table import from_dict
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import CancelledError, PlanError, PrismError
+from prism_core.hosting import committee, configuration
 from prism_core.learning.domain.outline_io import load_outline
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -176,11 +177,15 @@ def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
     """The approval that goes with the run, None where nobody was asked.
 
     Raises:
-        PlanError: when another plan, other settings or another asset were approved.
+        PlanError: when another plan, other settings or another asset were approved, or in the
+            hosted form the committee's room did not give it.
         PrivacyError: when the workspace asks for one and there is none.
     """
     path = folder / APPROVAL
     found = approval_file.load(path) if path.is_file() else None
+    hosting = configuration.current()
+    if hosting is not None and found is not None and asset:
+        committee.confirm(found, default_workspace(), hosting, _who(folder, "subject"))
     return checked_approval(found, plan, asset, default_workspace() if asset else None)
 
 
@@ -308,10 +313,10 @@ def _seed(folder: Path) -> int | None:
     return int(seed.read_text()) if seed.is_file() else None
 
 
-def _who(folder: Path) -> str:
-    """Whom the ledger names; "" for the user of this machine."""
+def _who(folder: Path, entry: str = "who") -> str:
+    """Whom the ledger names, or the subject of that; "" for the user of this machine."""
     path = folder / WHO
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return json.loads(path.read_text(encoding="utf-8"))[entry] if path.is_file() else ""
 
 
 def _account(

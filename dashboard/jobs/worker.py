@@ -310,7 +310,9 @@ def learn(
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
     if access.who():
-        files.put(folder / folders.WHO, access.who())
+        person = access.person()
+        names = {"subject": person.subject, "who": person.who}
+        files.put(folder / folders.WHO, json.dumps(names))
     # JAX looks for accelerators unless it is told not to.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
     quiet.pop(machine_key.VARIABLE, None)  # other packages may run there

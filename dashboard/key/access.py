@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.key import identity, machine_key
 from prism_core.errors import AccessError
-from prism_core.hosting import people
+from prism_core.hosting import audit_log, people
 from prism_core.privacy.ledger import Ledger, default_workspace
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from streamlit.components.v2.types import ComponentRenderer
 
+    from prism_core.hosting.audit_log import Deed
     from prism_core.hosting.configuration import Role
+    from prism_core.hosting.identity import Identity
 
 _GIVEN = "access_given"
 _SETTLED = "access_settled"
@@ -128,6 +130,31 @@ def who() -> str:
         AccessError: in the hosted form, when nobody is logged in.
     """
     return identity.current().who if identity.hosted() else ""
+
+
+def person() -> Identity:
+    """Who is at this session's screen.
+
+    Raises:
+        AccessError: in the hosted form, when nobody is logged in.
+    """
+    return identity.current()
+
+
+def note(did: Deed, what: str, to: str = "") -> None:
+    """Note a step in the audit log, before it is done; nothing in the laptop form.
+
+    Args:
+        did: what is done.
+        what: the id of what it is done to.
+        to: the hash of a plan.
+
+    Raises:
+        AccessError: when nobody is logged in.
+        ConfigError: when the log cannot be written.
+    """
+    if identity.hosted():
+        audit_log.note(default_workspace(), identity.current(), did, what, to)
 
 
 def note_login() -> None:

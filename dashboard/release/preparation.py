@@ -168,6 +168,7 @@ def _launch(state: Project, plan: Plan) -> None:
         )
     notice = "" if state.data.public else _recognised(state, table, plan)
     approved, said = protocol_panel.given(plan), attribution.said(state)
+    access.note("release started", state.key, plan.hash)
     job = worker.start(
         plan,
         train,

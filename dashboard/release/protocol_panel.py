@@ -13,8 +13,10 @@ from dashboard.common.paper_language import language_entry
 from dashboard.common.plan_changes import change_table
 from dashboard.common.rehearsal_run import kept
 from dashboard.common.widgets import cached, mistakes
-from dashboard.key import access
+from dashboard.key import access, identity
+from dashboard.release import submission_panel
 from dashboard.release.checklist import ChecklistLine
+from dashboard.session import committee_room
 from dashboard.session.shelf import project
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
@@ -45,6 +47,7 @@ def given(plan: Plan) -> ApprovedPlan | None:
         PrismError: when it is of another plan or asset, or one is needed and there is none.
     """
     state = project()
+    _take_decision(state)
     if state.release.approved is not None:
         state.release.approved.check(plan, state.account.asset)
     elif _needed(state):
@@ -55,6 +58,9 @@ def given(plan: Plan) -> ApprovedPlan | None:
 def check(plan: Plan) -> ChecklistLine | None:
     """The line of the checklist, None where nobody is asked."""
     state = project()
+    refused = _take_decision(state)
+    if refused:
+        return ChecklistLine(done=False, text=plain(refused))
     try:
         needed = _needed(state)
     except ConfigError as error:
@@ -77,6 +83,13 @@ def check(plan: Plan) -> ChecklistLine | None:
     return ChecklistLine(
         done=False, text=f"The {what} since it was approved: see below what changed"
     )
+
+
+def _take_decision(state: Project) -> str:
+    """In the hosted form the committee's approval is the only one; why it does not count, or ""."""
+    if state.data.public or not identity.hosted():
+        return ""
+    return committee_room.take_approval(state)
 
 
 def section(plan: Plan) -> None:
@@ -120,10 +133,28 @@ def section(plan: Plan) -> None:
                     icon=":material/download:",
                 )
         _asked(state)
-        if state.release.approved is None:
+        if identity.hosted():
+            _decided(state, plan)
+        elif state.release.approved is None:
             _record(state, plan)
         else:
             _recorded(state, state.release.approved, plan)
+
+
+def _decided(state: Project, plan: Plan) -> None:
+    """The committee's decision, which nobody types here; rehearsals need none."""
+    if state.data.public:
+        st.caption("The rows are public: nothing is spent, and no committee is asked.")
+        return
+    if state.release.approved is not None:
+        _recorded(state, state.release.approved, plan)
+    submission_panel.section(
+        state,
+        plan,
+        lambda: _made(state, plan),
+        blank=bool(attribution.said(state).blank),
+        used=bool(_used(state, plan)),
+    )
 
 
 def _used(state: Project, plan: Plan) -> str:
@@ -162,9 +193,18 @@ def _asked(state: Project) -> None:
 
 def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
     """The protocol in every format, by the endings of files."""
+    made = _made(state, plan)
+    return cached(
+        "protocol_kept",
+        (made,),
+        lambda: {ending: made.content(f".{ending}") for _, ending, _ in _FORMATS},
+    )
+
+
+def _made(state: Project, plan: Plan) -> Protocol:
     asked = state.rehearsing.asked
     points = () if asked is None else asked.points(kept())
-    made = Protocol(
+    return Protocol(
         plan=plan,
         asset=_line(state.account.asset),
         statement=attribution.said(state),
@@ -178,11 +218,6 @@ def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
         and state.release.approved.covers(plan, state.account.asset)
         else None,
         language=state.release.language,
-    )
-    return cached(
-        "protocol_kept",
-        (made,),
-        lambda: {ending: made.content(f".{ending}") for _, ending, _ in _FORMATS},
     )
 
 
@@ -265,7 +300,9 @@ def _recorded(state: Project, found: ApprovedPlan, plan: Plan) -> None:
             icon=":material/download:",
             on_click="ignore",
         )
-        if st.button("Forget this approval", key="approval_forget", icon=":material/delete:"):
+        if not identity.hosted() and st.button(
+            "Forget this approval", key="approval_forget", icon=":material/delete:"
+        ):
             state.release.approved = None
             st.rerun()
 

@@ -78,10 +78,15 @@ class ProjectStore:
 
     def record(self, id: str) -> ProjectRecord | None:
         """Whose a project is, whoever asks; None where there is none."""
+        return self.record_in(self._workspace, id)
+
+    @staticmethod
+    def record_in(workspace: Path, id: str) -> ProjectRecord | None:
+        """As `record`, where nobody asks: at the gate of a run."""
         if not _ID.fullmatch(id):
             return None
         try:
-            path = self._workspace / FOLDER / id / _ABOUT
+            path = workspace / FOLDER / id / _ABOUT
             document = untrusted.from_json(
                 untrusted.text_of(path, untrusted.CONFIG), untrusted.CONFIG
             )

@@ -2,7 +2,8 @@
 
 An approval names people and the hash of one plan. It holds for exactly that plan: another epsilon,
 column, edge or number of people is another hash. Data-free; nothing here proves that a person gave
-it, the curator types it in.
+it. The curator types it in, or in the hosted form it follows from signed votes on a protocol
+(`bundle.protocol.votes`).
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
 LONGEST = 200
-"""Characters of the names, and of the role."""
+"""Characters of the role, and of the asset's name."""
+LONGEST_NAMES = 1000
+"""Characters of all names together: each may be a subject and a name."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
+_PROTOCOL = re.compile(r"[0-9a-f]{12}-[1-9][0-9]{0,4}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,8 @@ class Approval:
         date: of the decision, as YYYY-MM-DD.
         plan_sha256: hash of the plan before its private choices.
         asset: the data asset it was approved for; "" when the protocol named none.
+        protocol: number of the protocol that people voted on, each with their own login; "" where
+            the curator typed the names.
 
     Raises:
         ConfigError: naming the entry.
@@ -46,12 +52,17 @@ class Approval:
     date: str
     plan_sha256: str
     asset: str = ""
+    protocol: str = ""
 
     def __post_init__(self) -> None:
-        _line(self.by, "by", "the names of those who approved")
+        _line(self.by, "by", "the names of those who approved", LONGEST_NAMES)
         _line(self.role, "role", "the role in which they approved")
         if self.asset:
             _line(self.asset, "asset", "the data asset")
+        if not isinstance(self.protocol, str) or (
+            self.protocol and not _PROTOCOL.fullmatch(self.protocol)
+        ):
+            raise ConfigError("protocol must be the number of a protocol.", field="protocol")
         if not isinstance(self.date, str) or not _is_date(self.date):
             raise ConfigError("date must be a day, written YYYY-MM-DD.", field="date")
         if not isinstance(self.plan_sha256, str) or not _HASH.fullmatch(self.plan_sha256):
@@ -118,7 +129,10 @@ class Approval:
 
     def to_dict(self) -> dict[str, str]:
         """Plain values for JSON."""
-        return dict(vars(self))
+        entries = dict(vars(self))
+        if not self.protocol:
+            del entries["protocol"]  # as ledgers and files have it since before there was one
+        return entries
 
     def certified(self) -> dict[str, str]:
         """What a certificate says of it; the asset's name stays in the ledger."""
@@ -127,6 +141,7 @@ class Approval:
             "role": self.role,
             "date": self.date,
             "plan_sha256": self.plan_sha256,
+            **({"protocol": self.protocol} if self.protocol else {}),
         }
 
 
@@ -137,9 +152,14 @@ def approval_from(document: object) -> Approval:
         ConfigError: naming the entry that is missing or not usable.
     """
     needed = {"by", "role", "date", "plan_sha256"}
-    if not isinstance(document, dict) or not needed <= set(document) <= {*needed, "asset"}:
+    if not isinstance(document, dict) or not needed <= set(document) <= {
+        *needed,
+        "asset",
+        "protocol",
+    }:
         raise ConfigError(
-            "An approval has the entries by, role, date and plan_sha256, and perhaps asset.",
+            "An approval has the entries by, role, date and plan_sha256, and perhaps asset and "
+            "protocol.",
             field="approval",
         )
     entries: dict[str, Any] = document
@@ -151,12 +171,12 @@ def same_asset(a: str, b: str) -> bool:
     return canonical(a) == canonical(b)
 
 
-def _line(text: object, field: str, what: str) -> None:
+def _line(text: object, field: str, what: str, most: int = LONGEST) -> None:
     # Printable, as it goes into the one line of a ledger's note.
     one = isinstance(text, str) and text.isprintable() and text == text.strip()
-    if not one or not 1 <= len(str(text)) <= LONGEST:
+    if not one or not 1 <= len(str(text)) <= most:
         raise ConfigError(
-            f"{field} must be {what}: one line of 1 to {LONGEST} characters.", field=field
+            f"{field} must be {what}: one line of 1 to {most} characters.", field=field
         )
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 import dashboard
-from dashboard.common.steps import GALLERY, START, STEPS, url_path
+from dashboard.common.steps import COMMITTEE, GALLERY, START, STEPS, url_path
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project
@@ -47,7 +47,7 @@ def turned(test: AppTest, name: str) -> AppTest:
         test: the session.
         name: last part of the page's address.
     """
-    assert name in ADDRESSES, name
+    assert name in (*ADDRESSES, url_path(COMMITTEE)), name
     test._page_hash = calc_hash(name)
     return test
 

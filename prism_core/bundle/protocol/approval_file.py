@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.bundle_files import json_text
+from prism_core.bundle.protocol.votes import Vote, content_digest, votes_from
 from prism_core.data.schema import schema_file
 from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
@@ -59,11 +60,18 @@ class ApprovedPlan:
         approval: who, when, which plan.
         settings: of that plan, as `settings` gives them.
         statement: purpose, recipients and the rest, as they were approved.
+        votes: signed, that it follows from; none where the curator typed it.
     """
 
     approval: Approval
     settings: dict[str, Any] = field(repr=False)
     statement: CuratorStatement = field(default_factory=CuratorStatement)
+    votes: tuple[Vote, ...] = field(default=(), repr=False)
+
+    @property
+    def content_sha256(self) -> str:
+        """Digest of what was put before the people: settings and statement."""
+        return content_digest(self.settings, self.statement)
 
     def changes(self, plan: Plan) -> tuple[SettingChange, ...]:
         """Entries in which a plan differs from the approved one. Reads no row."""
@@ -115,7 +123,8 @@ class ApprovedPlan:
         """The file's text."""
         document = {"kind": KIND, "approval": self.approval.to_dict(), "settings": self.settings}
         said = {"statement": self.statement.to_dict()} if self.statement.some else {}
-        return json_text(document | said)
+        votes = {"votes": [vote.to_dict() for vote in self.votes]} if self.votes else {}
+        return json_text(document | said | votes)
 
 
 def changes(before: dict[str, Any], plan: Plan) -> tuple[SettingChange, ...]:
@@ -179,10 +188,19 @@ def loads(text: str) -> ApprovedPlan:
         approval=approval_from(document.get("approval")),
         settings=document["settings"],
         statement=statement_from(document.get("statement", {})),
+        votes=votes_from(document.get("votes", [])),
     )
 
 
-def approve(protocol: str, *, by: str, role: str, date: str) -> ApprovedPlan:
+def approve(
+    protocol: str,
+    *,
+    by: str,
+    role: str,
+    date: str,
+    number: str = "",
+    votes: tuple[Vote, ...] = (),
+) -> ApprovedPlan:
     """The approval of a protocol.
 
     Args:
@@ -190,6 +208,8 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> ApprovedPlan:
         by: names of those who approved.
         role: in which they did.
         date: YYYY-MM-DD.
+        number: of the protocol, where people voted on it.
+        votes: theirs.
 
     Raises:
         ConfigError: when that is not a protocol, its settings are not those of its plan, or an
@@ -211,8 +231,11 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> ApprovedPlan:
         date=date,
         plan_sha256=document.get("plan_sha256", ""),
         asset=document.get("asset", ""),
+        protocol=number,
     )
-    return ApprovedPlan(approval=approval, settings=document["settings"], statement=statement)
+    return ApprovedPlan(
+        approval=approval, settings=document["settings"], statement=statement, votes=votes
+    )
 
 
 def check_complete(statement: CuratorStatement) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.common.steps import GALLERY, START, STEPS, url_path
+from dashboard.common.steps import COMMITTEE, GALLERY, START, STEPS, url_path
 from dashboard.key import access, machine_key
 from dashboard.session import shelf as states
 from dashboard.session.data_entries import DataEntries
@@ -360,6 +360,7 @@ def test_every_page_begins_with_the_heading_that_asks():
         *(step.page for step in STEPS),
         START,
         GALLERY,
+        COMMITTEE,
     }
     for page in pages:
         if page == DASHBOARD / GALLERY:

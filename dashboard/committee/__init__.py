@@ -1,0 +1,1 @@
+"""Committee: what waits for a decision, and what was decided?"""

@@ -1,0 +1,178 @@
+"""Decision on one protocol: its figures, the what-if, the protocol itself, comments, the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.committee_view import STATE_BADGES, steps_section
+from dashboard.common.widgets import cached, mistakes
+from dashboard.key import access
+from dashboard.session.committee_room import committee
+from dashboard.session.project_files import from_file
+from dashboard.session.sample_rows import with_sample
+from prism_core.errors import PrismError
+from prism_core.explain.meaning import meaning
+from prism_core.planning.design import design
+from prism_core.planning.search.comparison import figures
+from prism_core.text.markdown import plain
+from prism_core.text.numbers import delta_text, eps_text, error_text
+
+if TYPE_CHECKING:
+    from prism_core.hosting.submission import SubmittedProtocol
+    from prism_core.planning.plan import Plan
+
+_TALL = 700  # pixels of the window on the protocol
+_GUESS = 10  # an attacker who guessed right once in so many times before
+_LEAST, _MOST = 0.1, 2.0  # of the protocol's epsilon
+
+
+def section(found: SubmittedProtocol) -> None:
+    """One protocol, from its figures to the decision."""
+    st.subheader(f"{plain(found.title)}: protocol {found.number}", anchor=False)
+    st.markdown(
+        f"{STATE_BADGES[found.state]} Submitted by **{plain(found.name)}** ({plain(found.subject)})"
+        f" on {found.at[:16].replace('T', ' ')} UTC, for the asset **{plain(found.asset)}**. "
+        f"{len(found.votes)} of {found.quorum} approved."
+    )
+    plan = _plan(found)
+    if plan is None:
+        st.info(
+            "Figures and what-if are not shown: this version of the program makes another plan of "
+            "these entries. The protocol below holds the figures that were submitted.",
+            icon=":material/info:",
+        )
+    else:
+        _figures(found, plan)
+    with st.expander("Read the protocol", icon=":material/article:", expanded=True):
+        st.iframe(
+            committee().page(found.number),
+            height=_TALL,
+            alt=f"The protocol {found.number}, in full",
+        )
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        st.markdown("**Comments and decisions**")
+        if not found.steps:
+            st.caption("Nobody has written anything yet.")
+        steps_section(found)
+    with right:
+        _answer(found)
+
+
+def _plan(found: SubmittedProtocol) -> Plan | None:
+    """The plan that was submitted, from what was entered; None where it is another one now."""
+
+    def make() -> Plan | None:
+        file = committee().entered(found.number)
+        try:
+            plan = with_sample(from_file(file), file.sample).plan()
+        except PrismError:
+            return None
+        return plan if plan.hash == found.plan_sha256 else None
+
+    return cached("committee_plan", (found.number,), make)
+
+
+def _figures(found: SubmittedProtocol, plan: Plan) -> None:
+    """Four figures; beside them those of another epsilon."""
+    epsilon = plan.budget.epsilon
+    with st.container(border=True):
+        chosen = st.slider(
+            "What if epsilon were another one? Free: no row is read.",
+            round(epsilon * _LEAST, 3),
+            round(epsilon * _MOST, 3),
+            epsilon,
+            key=f"what_if_{found.number}",
+            format="%.3g",
+        )
+        other = None if chosen == epsilon else _other(plan, chosen)
+        here = _values(plan)
+        there = [""] * len(here) if other is None else [value for _, value, _ in _values(other)]
+        for column, (title, value, words), what_if in zip(
+            st.columns(len(here)), here, there, strict=True
+        ):
+            column.metric(
+                title,
+                value,
+                f"what if: {what_if}" if what_if else None,
+                delta_color="off",
+                delta_arrow="off",
+                border=True,
+                help=words,
+            )
+
+
+def _other(plan: Plan, epsilon: float) -> Plan | None:
+    """The same wishes for another epsilon; what it may not do is said."""
+    brief = plan.brief
+    # The limit on epsilon is for who spends; here nothing is spent.
+    budget = replace(brief.budget, epsilon=epsilon)
+    try:
+        return design(brief.with_wishes(brief.task, budget, brief.synthesis))
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+
+
+def _values(plan: Plan) -> tuple[tuple[str, str, str], ...]:
+    found, guess = figures(plan), meaning(plan).guess(_GUESS)
+    return (
+        (
+            "Privacy budget, ε",
+            eps_text(plan.budget.epsilon),
+            f"With delta = {delta_text(plan.delta)}, for {plan.n:,} people.",
+        ),
+        (
+            "Expected error",
+            error_text(found.mean_error),
+            "Mean expected error (l1) of the tables with the target, relative to n: an average of "
+            f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
+        ),
+        (f"Guess of {guess.before_words}", f"≤ {guess.after_words}", guess.sentence),
+        ("Synthetic rows", f"{plan.rows:,}", "How many rows leave."),
+    )
+
+
+def _answer(found: SubmittedProtocol) -> None:
+    """The form of who may say something; who only reads sees none."""
+    if not access.granted("reviewer"):
+        st.caption("You may read; reviewers decide.")
+        return
+    room = committee()
+    may = room.may_decide(found)
+    with st.form("decision", border=True, clear_on_submit=False, enter_to_submit=False):
+        st.markdown("**Your answer**")
+        text = st.text_area("Comment", key=f"comment_{found.number}", max_chars=4000)
+        st.caption(
+            "An approval is signed with your login and the time, for exactly this plan and asset. "
+            "To send it back, write why."
+            if may
+            else _why_not(found)
+        )
+        with st.container(horizontal=True):
+            approve = st.form_submit_button(
+                "Approve", type="primary", icon=":material/how_to_reg:", disabled=not may
+            )
+            back = st.form_submit_button("Send back", icon=":material/reply:", disabled=not may)
+            comment = st.form_submit_button("Comment", icon=":material/chat:")
+    with mistakes():
+        if approve:
+            room.approve(found.number, text)
+        elif back:
+            room.send_back(found.number, text)
+        elif comment:
+            room.comment(found.number, text)
+        else:
+            return
+        st.rerun()
+
+
+def _why_not(found: SubmittedProtocol) -> str:
+    if found.state != "waiting":
+        return f"This protocol is {found.state}. You may still comment on it."
+    if access.person().subject in found.apart:
+        return "You work in its project: nobody decides on their own. You may comment on it."
+    return "You have approved it. You may still comment on it."

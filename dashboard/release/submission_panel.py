@@ -1,0 +1,77 @@
+"""Submission of a protocol to the committee, and where it stands; in the hosted form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.committee_view import STATE_BADGES, steps_section
+from dashboard.common.widgets import mistakes
+from dashboard.session import committee_room
+from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dashboard.session.project import Project
+    from prism_core.bundle.protocol.protocol import Protocol
+    from prism_core.hosting.submission import SubmittedProtocol
+    from prism_core.planning.plan import Plan
+
+
+def section(
+    state: Project, plan: Plan, make: Callable[[], Protocol], *, blank: bool, used: bool
+) -> None:
+    """The protocols of this project, and the button that submits another one.
+
+    Args:
+        state: the project.
+        plan: what is entered now.
+        make: gives the protocol of that plan.
+        blank: whether the statement has blanks.
+        used: whether the approval of this plan was used for a run already.
+    """
+    found = committee_room.submitted(state)
+    same = [one for one in found if one.plan_sha256 == plan.hash]
+    newest = same[0] if same else None
+    open_now = newest is not None and (
+        newest.state == "waiting" or (newest.state == "approved" and not used)
+    )
+    if not open_now:
+        _submit(state, make, blank=blank)
+    for one in found:
+        _standing(one, plan)
+
+
+def _submit(state: Project, make: Callable[[], Protocol], *, blank: bool) -> None:
+    nameless = not state.account.asset.strip()
+    if nameless:
+        st.caption(":orange[Name the data asset first:] an approval is for one asset.")
+    if st.button(
+        "Submit this protocol to the committee",
+        type="primary",
+        icon=":material/send:",
+        key="protocol_submit",
+        disabled=nameless or blank,
+    ):
+        with mistakes():
+            committee_room.submit(state, make())
+            st.rerun()
+
+
+def _standing(found: SubmittedProtocol, plan: Plan) -> None:
+    with st.container(border=True):
+        about = "this plan" if found.plan_sha256 == plan.hash else "an earlier plan"
+        st.markdown(
+            f"{STATE_BADGES[found.state]} **Protocol {found.number}** of {about}, submitted "
+            f"{found.at[:16].replace('T', ' ')} UTC by {plain(found.name)}. "
+            f"{len(found.votes)} of {found.quorum} approved."
+        )
+        steps_section(found)
+        if found.state == "waiting" and st.button(
+            "Withdraw it", key=f"withdraw_{found.number}", icon=":material/undo:"
+        ):
+            with mistakes():
+                committee_room.committee().withdraw(found.number)
+                st.rerun()
