@@ -15,6 +15,7 @@ from dashboard.session.project_files import from_file
 from dashboard.session.sample_rows import with_sample
 from prism_core.errors import PrismError
 from prism_core.explain.meaning import meaning
+from prism_core.hosting.committee import LONGEST_COMMENT
 from prism_core.planning.design import design
 from prism_core.planning.search.comparison import figures
 from prism_core.text.markdown import plain
@@ -145,7 +146,9 @@ def _answer(found: SubmittedProtocol) -> None:
     may = room.may_decide(found)
     with st.form("decision", border=True, clear_on_submit=False, enter_to_submit=False):
         st.markdown("**Your answer**")
-        text = st.text_area("Comment", key=f"comment_{found.number}", max_chars=4000)
+        # Another field after each step, so that what was said is not said twice.
+        key = f"comment_{found.number}_{len(found.steps)}"
+        text = st.text_area("Comment", key=key, max_chars=LONGEST_COMMENT)
         st.caption(
             "An approval is signed with your login and the time, for exactly this plan and asset. "
             "To send it back, write why."

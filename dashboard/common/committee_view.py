@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prism_core.hosting.submission import ProtocolState, StepKind, SubmittedProtocol
 
 STATE_BADGES: dict[ProtocolState, str] = {
-    "waiting": ":orange-badge[waits]",
+    "waiting": ":orange-badge[waiting]",
     "approved": ":green-badge[approved]",
     "sent back": ":red-badge[sent back]",
     "withdrawn": ":gray-badge[withdrawn]",

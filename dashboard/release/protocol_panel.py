@@ -67,6 +67,8 @@ def check(plan: Plan) -> ChecklistLine | None:
         return ChecklistLine(done=False, text=plain(str(error)))
     if state.release.approved is None:
         text = "Have the plan approved: under Protocol and approval, below"
+        if needed and identity.hosted():
+            text = submission_panel.standing(state, plan) or text
         return ChecklistLine(done=False, text=text) if needed else None
     approval = state.release.approved.approval
     if not (state.data.public or approval.asset):

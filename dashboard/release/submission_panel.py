@@ -44,6 +44,20 @@ def section(
         _standing(one, plan)
 
 
+def standing(state: Project, plan: Plan) -> str:
+    """Where this plan's newest protocol stands, for the checklist; "" where none was submitted."""
+    same = [one for one in committee_room.submitted(state) if one.plan_sha256 == plan.hash]
+    if not same:
+        return ""
+    newest = same[0]
+    if newest.state == "waiting":
+        return (
+            f"Protocol {newest.number} waits for the committee: {len(newest.votes)} of "
+            f"{newest.quorum} approved"
+        )
+    return f"Protocol {newest.number} is {newest.state}: see below, and submit it again"
+
+
 def _submit(state: Project, make: Callable[[], Protocol], *, blank: bool) -> None:
     nameless = not state.account.asset.strip()
     if nameless:

@@ -74,6 +74,7 @@ def restored(id: str) -> Project | None:
     if record is None:
         return None
     file = store().load(id)
+    access.note("project opened", id)
     state = with_sample(from_file(file), file.sample)
     state.data.from_source = record.source
     if record.role_of(identity.current().subject) == "reader":
