@@ -35,6 +35,7 @@ from prism_core.planning.wishes import config, scenario_files
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.runs.inputs import fresh_rng, gather, plan_for, ready
 from prism_core.structure import formats
+from tests.support.hosting import hosting_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -344,8 +345,10 @@ def _toml(text: str, folder: Path) -> None:
         assert scenario_files.loads(text, base=plan)
         return
     document, found = tomllib.loads(sample_config.read_text()), tomllib.loads(text)
-    if "auth" in found:
-        (folder / "hosting.toml").write_text(text)
+    if set(found) & {"auth", "identity", "committee", "sources"}:
+        hosting_file(folder / "hosting.toml")
+        login = "" if "auth" in found else (folder / "hosting.toml").read_text()
+        (folder / "hosting.toml").write_text(f"{login}{text}")
         (folder / "hosting.toml").chmod(0o600)
         assert configuration.load(folder / "hosting.toml").address
         return
