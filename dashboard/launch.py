@@ -68,8 +68,10 @@ def hosted_options(path: Path) -> list[str]:
     Raises:
         ConfigError: when it is not usable.
     """
-    name = urlsplit(configuration.load(path).address).hostname or ""
+    found = configuration.load(path)
+    name = urlsplit(found.address).hostname or ""
     return [
+        f"--server.maxUploadSize={found.runs.upload_mb}",
         f"--secrets.files={path.resolve()}",
         f"--server.allowedHosts={name}",
         f"--browser.serverAddress={name}",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that says the same as `-P`; versions of Python before 3.11 ignore it."""
 
-_SECRET = re.compile("KEY|PASS|SECRET|TOKEN|CREDENTIAL", re.IGNORECASE)
+_SECRET = re.compile("KEY|PASS|SECRET|TOKEN|CREDENTIAL|PRISM_LEDGER", re.IGNORECASE)
 
 
 def python(*arguments: object) -> list[str]:
@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
     """Variables for another program that opens what somebody else made; no secret is among them.
 
     Such a program may be made to do anything: the key of the dashboard and passwords of databases
-    stand in variables, too.
+    stand in variables, too, and the address of the ledger may hold one.
     """
     return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
 

@@ -187,6 +187,7 @@ def test_settings_of_ones_own_are_no_reason_to_stop(tmp_path, monkeypatch):
 
 WHO_NAMES_PYTHON = {
     "prism_core/child_processes.py:python",
+    "dashboard/jobs/queue.py:main",  # becomes the run
     "dashboard/launch.py:main",  # hands a command of `child_processes` to execv
     "prism_core/comparators/external/interpreter.py:python_of",  # may be another Python
     "prism_core/data/engines/servers.py:_spark",  # tells a local Spark what its workers run

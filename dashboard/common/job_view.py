@@ -64,7 +64,10 @@ def _watch(key: str, find: Find, words: str, doing: str) -> None:
     if job is None or job.outcome().state != "running":
         st.rerun()
         return
-    st.markdown(f":material/hourglass_top: {doing} {words} …")
+    if job.waiting:
+        st.markdown(":material/hourglass_empty: Waiting until other runs have ended …")
+    else:
+        st.markdown(f":material/hourglass_top: {doing} {words} …")
     charge = (
         "Nothing is charged." if job.public else "The charge is written before the first count."
     )

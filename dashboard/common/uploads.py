@@ -47,12 +47,10 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
         more: a sentence more, for its help.
         larger: what to do with a larger file, as a sentence.
     """
-    file = st.file_uploader(
-        label, key=widget_key(key), max_upload_size=TABLE_MEGABYTES, help=more or None
-    )
-    st.caption(
-        f"CSV, Parquet, SPSS, Stata, SAS, Excel or ODS, up to {TABLE_MEGABYTES} MB. {larger}"
-    )
+    # A server may take less; it refuses a larger file before it has it in memory.
+    most = min(TABLE_MEGABYTES, st.get_option("server.maxUploadSize"))
+    file = st.file_uploader(label, key=widget_key(key), max_upload_size=most, help=more or None)
+    st.caption(f"CSV, Parquet, SPSS, Stata, SAS, Excel or ODS, up to {most} MB. {larger}")
     why = f"{key}_refused"
     if file is None:
         if why in st.session_state:

@@ -81,6 +81,11 @@ if TYPE_CHECKING:
     from prism_core.runs.step_account import StepAccount
 
 _OUTCOME_BYTES = 16 * 1024
+_TOO_LARGE = (
+    "The run needs more memory than there is, or than a run may take on this server. If a charge "
+    "was written, it stands. Plan fewer columns together, or ask whoever runs the server "
+    "(memory_gb under [runs] in the hosting file)."
+)
 
 
 def main(folder: Path) -> None:
@@ -95,6 +100,8 @@ def main(folder: Path) -> None:
         outcome = {"state": "cancelled", "message": str(error)}
     except PrismError as error:
         outcome = {"state": "failed", "message": str(error)}
+    except MemoryError:
+        outcome = {"state": "failed", "message": _TOO_LARGE}
     except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
         outcome = {
             "state": "failed",

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from prism_core import files
 from prism_core.data.engines import scratch
 from prism_core.errors import ConfigError, PrismError
+from prism_core.hosting import configuration
 from prism_core.privacy.ledger.ledger import default_workspace
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ JobKind = Literal["release", "domain", "graph", "comparator", "rehearsal", "stor
 
 _LOCK = "in-use"
 _PROJECT, _STEP = "project-", "step-"
-_KEPT = 7 * 24 * 3600.0  # seconds that a step which nobody looked at is kept
+_DAY = 24 * 3600.0  # seconds
 
 
 @contextmanager
@@ -170,11 +171,11 @@ def keep_result(result: Path, name: str) -> Path:
 
 
 def _abandoned(folder: Path) -> bool:
-    """Whether nobody has come for it in a week; its dashboard may be another one."""
+    """Whether nobody has come for it in time; its dashboard may be another one."""
     outcome = folder / OUTCOME
     last = (outcome if outcome.exists() else folder / _LOCK).stat().st_mtime
     # Not monotonic time: it is held against times of files, perhaps from before a restart.
-    return time.time() - last > _KEPT
+    return time.time() - last > configuration.limits().kept_days * _DAY
 
 
 def _of_step() -> tuple[Path, int]:

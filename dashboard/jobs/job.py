@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from dashboard.jobs import folders
 from dashboard.jobs.progress import CHARGE, LOG, PROGRESS, WRITING
+from dashboard.jobs.queue import WAITING
 from dashboard.key import access
 from prism_core.privacy.ledger import default_workspace
 from prism_core.privacy.ledger.store_choice import present
@@ -93,6 +94,11 @@ class Job(Generic[AnyPlan]):
     def public(self) -> bool:
         """Whether it is a rehearsal on public rows, which has a seed and charges nobody."""
         return (self.folder / folders.SEED).is_file()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it waits until other runs have ended."""
+        return (self.folder / WAITING).exists()
 
     @property
     def alive(self) -> bool:

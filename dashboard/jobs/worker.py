@@ -14,6 +14,7 @@ import numpy as np
 
 from dashboard.jobs import folders
 from dashboard.jobs.job import PROCESS, AnyPlan, Job
+from dashboard.jobs.queue import WAITING
 from dashboard.key import access, machine_key
 from prism_core import files
 from prism_core.child_processes import python
@@ -21,6 +22,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.stored_table import StoredTable, to_dict
 from prism_core.data.schema import schema_file
 from prism_core.errors import PrismError
+from prism_core.hosting import configuration
 from prism_core.learning.domain.outline_io import dumps_outline
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -316,8 +318,12 @@ def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     # JAX looks for accelerators unless it is told not to.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
     quiet.pop(machine_key.VARIABLE, None)  # other packages may run there
+    limits = configuration.limits()
+    queued = limits.workers is not None or limits.memory_gb is not None
+    if queued:
+        files.put(folder / WAITING, "")
     process = subprocess.Popen(
-        python("-m", "dashboard.jobs.child", folder),
+        python("-m", f"dashboard.jobs.{'queue' if queued else 'child'}", folder),
         stdin=subprocess.DEVNULL,
         # A pipe that nobody reads would fill up and stop the run.
         stdout=subprocess.DEVNULL,

@@ -90,6 +90,8 @@ def _watch() -> None:
     if outcome.state != "running":
         st.rerun()
     st.subheader("Running", anchor=False)
+    if job.waiting:
+        st.info("Waiting until other runs have ended.", icon=":material/hourglass_empty:")
     show_stages(job, outcome)
     st.caption(
         f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages, or "

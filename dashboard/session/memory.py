@@ -15,6 +15,7 @@ import numpy as np
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard.jobs import folders
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.table_identity import check_apart
 from prism_core.data.tables.raw_table import RawTable
@@ -191,6 +192,7 @@ MOST = 6 * IN_MEMORY
 """Bytes of rows of all projects together; of more, those looked at the longest ago go first."""
 
 _EVERY = 60.0
+_CLEANS = 3600.0  # seconds between two looks for folders of runs that nobody came back for
 
 # Weak: watching a project must not keep it in memory.
 _known: WeakValueDictionary[int, Project] = WeakValueDictionary()
@@ -311,7 +313,12 @@ def watch() -> None:
 
 
 def _watch() -> None:
+    due = time.monotonic() + _CLEANS
     while True:
         time.sleep(_EVERY)
         with suppress(Exception):  # the next look finds what this one left
             sweep()
+        if time.monotonic() > due:
+            due = time.monotonic() + _CLEANS
+            with suppress(Exception):
+                folders.sweep()  # a server may run for months

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.cli.common import add_workspace_option, emit
 from prism_core.errors import LedgerError
 
@@ -23,6 +24,7 @@ def add(ways: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="print the statements that make a ledger and its insert-only role in PostgreSQL",
     )
     init.add_argument("--role", default="prism_writer", metavar="NAME", help="login of the program")
+    init.add_argument("--out", type=Path, metavar="FILE", help="write them there")
     init.add_argument(
         "--apply",
         action="store_true",
@@ -65,7 +67,14 @@ def _init(arguments: argparse.Namespace) -> None:
 
     if not arguments.apply:
         text = postgres_schema.script(arguments.role)
-        emit(arguments, {"sql": text}, text.rstrip())
+        if arguments.out is None:
+            emit(arguments, {"sql": text}, text.rstrip())
+            return
+        try:
+            files.give(arguments.out, text.encode())
+        except OSError:
+            raise LedgerError(f"{str(arguments.out)!r} cannot be written.", field="out") from None
+        emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")
         return
     from prism_core.privacy.ledger import postgres_store
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from prism_core.errors import ConfigError
+from prism_core.hosting import run_limits
+from prism_core.hosting.run_limits import RunLimits
 from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 
@@ -49,6 +51,7 @@ _ENTRIES: dict[str, tuple[str, ...]] = {
     "identity": ("roles_claim", "roles_file", "claim_values", "login_hours"),
     "committee": ("name", "quorum"),
     "sources": ("file",),
+    "runs": run_limits.ENTRIES,
 }
 
 
@@ -65,6 +68,7 @@ class Hosting:
         committee: how the committee is named in an approval.
         quorum: how many reviewers have to approve.
         sources: the file of sources, None where curators have none but their own files.
+        runs: what runs may take.
 
     Raises:
         ConfigError: naming the entry.
@@ -78,6 +82,7 @@ class Hosting:
     committee: str = "privacy committee"
     quorum: int = 1
     sources: Path | None = None
+    runs: RunLimits = field(default_factory=RunLimits)
 
     def __post_init__(self) -> None:
         hours = self.login_hours
@@ -103,6 +108,16 @@ def current() -> Hosting | None:
     """
     named = os.environ.get(VARIABLE, "").strip()
     return _current(named, *_stamp(Path(named))) if named else None
+
+
+def limits() -> RunLimits:
+    """What runs may take: as the hosting file says, and without bounds in the laptop form.
+
+    Raises:
+        ConfigError: when the hosting file is not usable.
+    """
+    found = current()
+    return RunLimits() if found is None else found.runs
 
 
 def load(path: Path) -> Hosting:
@@ -138,6 +153,7 @@ def load(path: Path) -> Hosting:
         committee=committee.get("name", "privacy committee"),
         quorum=committee.get("quorum", 1),
         sources=None if sources is None else _beside(path, sources, "file"),
+        runs=run_limits.hosted_limits(document.get("runs", {})),
     )
 
 
