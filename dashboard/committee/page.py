@@ -32,7 +32,14 @@ def _line(found: SubmittedProtocol) -> None:
 
 
 def _list() -> None:
-    found = committee().all()
+    room = committee()
+    found, damaged = room.all(), room.unreadable()
+    if damaged:
+        st.error(
+            f"The files of protocol {', '.join(damaged)} are damaged: it counts for nothing. Tell "
+            "who runs this server.",
+            icon=":material/warning:",
+        )
     waiting = [one for one in found if one.state == "waiting"]
     decided = [one for one in found if one.state != "waiting"]
     tabs = st.tabs([f"Waiting ({len(waiting)})", f"Decided ({len(decided)})", "Records"])

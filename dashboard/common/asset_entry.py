@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.common.fields import keep, number_entry
 from dashboard.key import access
+from dashboard.session import offered_sources
 from dashboard.session.shelf import project
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.wishes.config import AssetConfig
@@ -51,9 +52,15 @@ def section(price: Price, delta: float, what: str) -> bool:
         what: the step, as the first words of a sentence.
     """
     state = project()
+    try:
+        offered_sources.hold(state)
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return False
     _text(
         "Data asset charged in the ledger",
         "asset",
+        fixed=bool(state.data.from_source),
         help="All releases from the same people's "
         "data share one lifetime budget: use the same name for refreshed extracts.",
     )
@@ -65,7 +72,7 @@ def section(price: Price, delta: float, what: str) -> bool:
             "again unseen.",
             icon=":material/badge:",
         )
-    if balance is None:
+    if balance is None and not state.data.from_source:
         _new_asset()
     _text(
         "Purpose, for the ledger",
@@ -149,10 +156,15 @@ def _standing(delta: float) -> tuple[Ledger | None, Balance | None]:
 
 
 def chosen() -> AssetConfig | None:
-    """The asset that is charged; None for public rows."""
+    """The asset that is charged; None for public rows.
+
+    Raises:
+        AccessError: when its rows are of a source that is no longer offered to this person.
+    """
     state = project()
     if state.data.public:
         return None
+    offered_sources.hold(state)  # whatever a page shows: the source's asset is charged
     return AssetConfig(
         name=state.account.asset, lifetime_epsilon=state.account.lifetime, why=state.account.why
     )
@@ -179,9 +191,17 @@ def word() -> str:
 
 
 def _text(
-    label: str, attribute: str, *, help: str | None = None, placeholder: str | None = None
+    label: str,
+    attribute: str,
+    *,
+    help: str | None = None,
+    placeholder: str | None = None,
+    fixed: bool = False,
 ) -> None:
     account, key = project().account, f"asset_{'name' if attribute == 'asset' else attribute}"
+    if fixed:
+        st.text_input(label, getattr(account, attribute), disabled=True, key=f"{key}_of_source")
+        return
     st.text_input(
         label,
         value=getattr(account, attribute),

@@ -11,7 +11,8 @@ import streamlit as st
 from dashboard.common import binding_view, public_claim, uploads
 from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
-from dashboard.key import access
+from dashboard.key import access, identity
+from dashboard.session import offered_sources
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import Designs, Entries
 from dashboard.session.late_table import bind
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from prism_core.data.engines.out_of_core import BigTable
+    from prism_core.hosting.sources import Source
 
 _UPLOAD = "upload_table"
 _HOW = "say so below and load them again"  # how a refusal is overruled
@@ -48,8 +50,10 @@ def upload_section() -> None:
         _UPLOAD,
         "Read into this session's memory on this machine, and let go of some minutes after no tab "
         "has the project open. No cell is shown or examined until you run a release.",
-        larger="A larger file stays where it is, and is counted there: give its path under "
-        "*A path or database* above.",
+        larger="For a larger table ask who runs this server for a source."
+        if identity.hosted()
+        else "A larger file stays where it is, and is counted there: give its path under *A path "
+        "or database* above.",
     )
     left, right = st.columns(2)
     separator = left.selectbox(
@@ -134,6 +138,7 @@ def _open(
     public: bool,
     anyway: bool,
     pressed: bool,
+    source: Source | None = None,
 ) -> bool:
     """Put a table under the design that waits for one; else open it as a project of its own.
 
@@ -143,6 +148,7 @@ def _open(
         public: whether the rows are said to be public.
         anyway: whether it was said although they are known as private.
         pressed: whether the button was pressed in this run.
+        source: that it comes from, if any.
 
     Returns:
         Whether it is open now.
@@ -152,10 +158,13 @@ def _open(
     unfit = not all(check.fits for check in binding_view.checks(state))
     if not (state.data.awaits_table or unfit):
         return open_project(
-            asked, lambda: _of_table(*read(), public=public, anyway=anyway), pressed=pressed
+            asked,
+            lambda: offered_sources.bind(_of_table(*read(), public=public, anyway=anyway), source),
+            pressed=pressed,
         )
     if pressed:
         _bind(*read(), public=public, anyway=anyway)
+        offered_sources.bind(state, source)
     return pressed
 
 
@@ -206,8 +215,17 @@ def _of_table(
     )
 
 
+def place_tab() -> str:
+    """The title of the tab with `address_section`."""
+    return f":material/database: {'A source' if identity.hosted() else 'A path or database'}"
+
+
 def address_section() -> None:
-    """A table that stays where it is: it may be larger than memory."""
+    """A table that stays where it is: it may be larger than memory. In the hosted form a source."""
+    if identity.hosted():
+        with mistakes():
+            _sources_section()
+        return
     st.caption(
         "Large files are counted where they stand, and are not loaded: a file on this machine, a "
         "pattern such as `/data/stays-*.parquet`, a sheet (`/data/stays.xlsx#Ward 1`), or a "
@@ -235,6 +253,45 @@ def address_section() -> None:
                 st.rerun()
         except KnownPrivateError as error:
             public_claim.refused(asked, error)
+
+
+def _sources_section() -> None:
+    """The sources that an administrator offers: chosen by name, with the asset that is charged."""
+    found = {one.name: one for one in offered_sources.offered()}
+    if not found:
+        st.info(
+            "No source is offered to you. Ask who runs this server, or upload a file.",
+            icon=":material/database:",
+        )
+        return
+    name = st.selectbox(
+        "Source",
+        list(found),
+        key="source_name",
+        help="Tables that who runs this server offers. They are counted where they stand.",
+    )
+    source = found[name]
+    st.caption(
+        f"Releases are charged to the data asset **{plain(source.asset)}**, with a lifetime "
+        f"epsilon of {source.lifetime_epsilon:g}. Other sources of the same people share it."
+    )
+    pressed = st.button("Open this source", type="primary", key="source_open")
+    if _open(
+        _key("source", name),
+        lambda: _from_source(name),
+        public=False,
+        anyway=False,
+        pressed=pressed,
+        source=source,
+    ):
+        st.rerun()
+
+
+def _from_source(name: str) -> tuple[RawTable | BigTable, str]:
+    source = offered_sources.chosen(name)
+    access.note("source opened", name)
+    with st.spinner("Counting the rows …"):
+        return open_rows(source.place), name
 
 
 def _from_place(text: str) -> tuple[RawTable | BigTable, str]:

@@ -53,10 +53,11 @@ def section() -> None:
 
 def _ways() -> None:
     data = project().data
-    chosen = _TABS.get(st.session_state.get("data_way", ""))
+    tabs = _TABS | {"place": table_entry.place_tab()}
+    chosen = tabs.get(st.session_state.get("data_way", ""))
     if chosen is None and (data.sample or (data.raw is None and not data.awaits_table)):
-        chosen = _TABS["sample"]
-    upload, place, codebook, saved, sample = st.tabs(list(_TABS.values()), default=chosen)
+        chosen = tabs["sample"]
+    upload, place, codebook, saved, sample = st.tabs(list(tabs.values()), default=chosen)
     with upload:
         if data.awaits_table:
             st.caption(

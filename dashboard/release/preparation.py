@@ -112,9 +112,7 @@ def _late_table(state: Project) -> None:
             "Load the table when it may be opened. Its header and its number of rows are compared "
             "with the design; no cell is looked at before the run measures."
         )
-        upload, place = st.tabs(
-            [":material/upload_file: Your own file", ":material/database: A path or database"]
-        )
+        upload, place = st.tabs([":material/upload_file: Your own file", table_entry.place_tab()])
         with upload:
             table_entry.upload_section()
         with place:

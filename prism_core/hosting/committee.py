@@ -111,10 +111,22 @@ class Committee:
 
     def all(self) -> tuple[SubmittedProtocol, ...]:
         """Every protocol that this person may see, the newest first."""
-        names = [path.parent.name for path in (self._workspace / FOLDER).glob(f"*/{ABOUT}")]
-        found = [self._read(name) for name in names if NUMBER.fullmatch(name)]
-        seen = [one for one in found if self._sees(one)]
+        seen = [one for one in self._readable()[0] if self._sees(one)]
         return tuple(sorted(seen, key=lambda one: (one.at, one.number), reverse=True))
+
+    def unreadable(self) -> tuple[str, ...]:
+        """Numbers of protocols whose files are damaged; they count for nothing."""
+        return self._readable()[1]
+
+    def _readable(self) -> tuple[list[SubmittedProtocol], tuple[str, ...]]:
+        names = [path.parent.name for path in (self._workspace / FOLDER).glob(f"*/{ABOUT}")]
+        found, damaged = [], []
+        for name in filter(NUMBER.fullmatch, sorted(names)):
+            try:
+                found.append(self._read(name))
+            except ConfigError:
+                damaged.append(name)
+        return found, tuple(damaged)
 
     def of_project(self, project: str) -> tuple[SubmittedProtocol, ...]:
         """Those of one project, the newest first."""

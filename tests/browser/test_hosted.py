@@ -56,6 +56,13 @@ def log_in(context: BrowserContext, address: str, subject: str) -> Page:
     return page
 
 
+def logged_in(context: BrowserContext, address: str, subject: str) -> Page:
+    """A tab that has logged in before."""
+    value = cookie(claims(subject, time.time()), address)
+    context.add_cookies([{"name": "_streamlit_user", "value": value, "url": address}])
+    return context.new_page()
+
+
 def test_a_curator_logs_in_and_out(hosted: str, browser_of):
     context = browser_of()
     watch = Watch()
@@ -115,6 +122,19 @@ def test_a_cookie_counts_while_its_login_holds(hosted: str, browser_of, said, se
         page.get_by_role("button", name="Ada Curator").click()
     page.get_by_text(words).first.wait_for()
     wait_until(lambda: (page.locator(".st-key-log_in").count() == 0) is (said == {} and not secret))
+
+
+def test_the_address_of_a_project_is_of_no_use_to_another(hosted: str, browser_of):
+    ada, ben = (logged_in(browser_of(), hosted, subject) for subject in ("u-ada", "u-ben"))
+    ada.goto(f"{hosted}/data")
+    ada.locator(".st-key-sample_scm_spurious button").click()
+    ada.get_by_text("In use: the sample").wait_for()
+    ada.wait_for_url("**project=**")
+    ben.goto(ada.url)
+    ben.get_by_text("This project belongs to somebody else").wait_for()
+    assert ben.get_by_text("In use: the sample").count() == 0
+    ada.reload()
+    ada.get_by_text("In use: the sample").wait_for()
 
 
 def test_no_secret_is_shown_or_written(hosted: str, tmp_path_factory):

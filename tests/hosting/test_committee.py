@@ -207,6 +207,20 @@ def test_a_comment_has_words_within_limits(room, waiting, text):
         room("rita").send_back(waiting, text)
 
 
+@pytest.mark.parametrize("name", ["about.json", "steps.jsonl"])
+def test_a_damaged_protocol_counts_for_nothing_and_hides_no_other(
+    room, waiting, protocol, schema, tmp_path, name
+):
+    other = Protocol(plan=planned(schema, 9.0), asset=ASSET, statement=STATED)
+    second = room("ada").submit(other, PROJECT, ProjectFile(name="stays")).number
+    (tmp_path / "committee" / waiting / name).write_text('{"kind": "approve"\n')
+    rita = room("rita")
+    assert [one.number for one in rita.all()] == [second]
+    assert rita.unreadable() == (waiting,)
+    with pytest.raises(ConfigError, match="not readable"):
+        rita.approve(waiting)
+
+
 # --- approvals that nobody gave ----------------------------------------------------------------
 
 
