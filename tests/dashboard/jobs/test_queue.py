@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from dashboard.jobs import folders, worker
-from dashboard.key import access
+from dashboard.key import identity
 from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import ConfigError
 from prism_core.hosting import configuration
 from prism_core.hosting.run_limits import RunLimits, hosted_limits
 from prism_core.privacy.ledger import Ledger
-from tests.support.hosting import hosting_file
+from tests.support.hosting import claims, hosting_file
 from tests.support.wards import planned
 
 pytestmark = [pytest.mark.app, pytest.mark.slow]
@@ -110,7 +110,8 @@ def server(tmp_path, monkeypatch):
     with path.open("a") as file:
         file.write("\n[runs]\nworkers = 1\nmemory_gb = 8\n")
     monkeypatch.setenv(configuration.VARIABLE, str(path))
-    monkeypatch.setattr(access, "who", lambda: "u-ada")  # no browser is there to be logged in
+    # No browser is there to be logged in.
+    monkeypatch.setattr(identity, "claims", lambda: claims("u-ada", time.time()))
     return path
 
 
