@@ -162,7 +162,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="hosting file: people log in, see docs/hosting.md "
         f"(default: ${configuration.VARIABLE})",
     )
-    parser.add_argument(DEMO, action="store_true", help="open the gallery: four stories, no data")
+    parser.add_argument(DEMO, action="store_true", help="open the gallery: five stories, no data")
     arguments = parser.parse_args(argv)
     refuse_settings_of(Path.cwd())
     warm()  # in the background: the first fit must not wait for a compiler

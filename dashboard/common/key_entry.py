@@ -121,7 +121,7 @@ def _instead(then: str) -> None:
     st.markdown(
         "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
     )
-    st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
+    st.page_link(GALLERY, label="Gallery: five stories", icon=":material/collections_bookmark:")
     samples_section(then=then)
 
 

@@ -1,1 +1,1 @@
-"""Gallery: what is this good for, told in four stories?"""
+"""Gallery: what is this good for, told in five stories?"""

@@ -1,4 +1,4 @@
-"""Gallery: what is this good for, told in four stories to people who are in a hurry?"""
+"""Gallery: what is this good for, told in five stories to people who are in a hurry?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if state.presenting:
 else:
     heading(
         "Gallery",
-        "Four stories that say when a table made for one prediction is worth it. Every row is "
+        "Five stories that say when a table made for one prediction is worth it. Every row is "
         "generated: nothing is charged, and your own table is not opened.",
         about_project=False,
     )

@@ -30,7 +30,7 @@ _ALONE = """
 
 
 def choice(stories: Sequence[Story]) -> None:
-    """The four stories by name, and the way into a presentation."""
+    """The five stories by name, and the way into a presentation."""
     state = project().gallery
     left, right = st.columns([5, 1], vertical_alignment="center")
     titles = [f"{place}. {story.title}" for place, story in enumerate(stories, start=1)]

@@ -70,6 +70,10 @@ class SyntheticTables:
     seconds: float
 
 
+_SEVERAL_ROWS = ("causal", "graphical", "predictive", "mst", "aim")
+"""Families whose noise is for all rows that are used of a person."""
+
+
 def make(asked: RunRequest, case: Case) -> SyntheticTables:
     """The method's synthetic rows.
 
@@ -78,6 +82,12 @@ def make(asked: RunRequest, case: Case) -> SyntheticTables:
     Raises:
         PrismError: where the method cannot run on these rows.
     """
+    if asked.method.one_row:
+        case = replace(case, train=case.train.one_row_each)
+    if case.train.person is not None and asked.method.family not in _SEVERAL_ROWS:
+        raise ConfigError(
+            f"{asked.method.name} is for tables with one row of each person.", field="methods"
+        )
     if asked.method.family in ("mst", "aim"):
         return _comparator(asked, case, asked.method.family)
     if asked.method.family == "external":
@@ -102,7 +112,7 @@ def _release(asked: RunRequest, case: Case) -> SyntheticTables:
             case.schema,
             scenario.task,
             scenario.budget,
-            case.train.n,
+            case.train.people,
             dag=plan_case,
             synthesis=replace(scenario.synthesis, rows=first),
         )
@@ -253,7 +263,7 @@ def _comparator(asked: RunRequest, case: Case, name: str) -> SyntheticTables:
     for size in asked.sizes:
         # The same streams for every size: runs then differ by the number of rows alone.
         noise, sampling = _streams(asked.seed)
-        plan = design_comparator(name, case.schema, case.train.n, asked.epsilon, rows=size)
+        plan = design_comparator(name, case.schema, case.train.people, asked.epsilon, rows=size)
         made = run_comparator(plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
         codes.append(made.codes)
         seconds.append(made.seconds)

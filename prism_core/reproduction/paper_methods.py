@@ -115,6 +115,7 @@ class Method:
         settings: in which it runs.
         private: False where features are chosen from the rows without noise: an oracle, for the
             experiment only.
+        one_row: whether one row of each person is used, however many the table's schema allows.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Method:
     share: Share = "closed_form"
     settings: tuple[SettingName, ...] = ("paper", "ours")
     private: bool = True
+    one_row: bool = False
 
 
 _ALL = (
@@ -131,6 +133,13 @@ _ALL = (
     Method(name="graphical-opt", title="PRISM-Graphical (Opt)", family="graphical"),
     Method(
         name="graphical-unif", title="PRISM-Graphical (Unif)", family="graphical", share="uniform"
+    ),
+    Method(
+        name="graphical-one-row",
+        title="PRISM-Graphical (Opt), one row of each person",
+        family="graphical",
+        settings=("ours",),
+        one_row=True,
     ),
     Method(
         name="graphical-auto",

@@ -200,6 +200,7 @@ _CHAMPIONS: Mapping[str, str] = {
     "adult": "predictive-opt",
     "allocation-wins": "graphical-auto",
     "readmission": "predictive-opt",
+    "readmission-stays": "graphical-opt",
     "bn": "graphical-opt",
 }
 """The method that stands for us, by benchmark; of networks the one for a world that stays."""

@@ -197,7 +197,7 @@ def test_a_project_is_not_opened_by_its_address(page: Page, other: Page, tmp_pat
 
 
 def test_the_gallery_and_the_samples_stay_open(other: Page):
-    other.get_by_role("link", name="Gallery: four stories").click()
+    other.get_by_role("link", name="Gallery: five stories").click()
     other.get_by_role("heading", name="Gallery").wait_for()
     other.get_by_role("button", name="Present").first.wait_for()
     other.get_by_role("link", name="Start").click()

@@ -298,3 +298,37 @@ def test_the_networks_of_pgmpy():
     assert list(disease.labels()[:2]) == ["PFC", "TGA"]
     with pytest.raises(ConfigError, match="no node"):
         reproduction.network_benchmark("child", "Weight")
+
+
+class _MeasuredError(Exception):
+    """Carries what would have been measured."""
+
+
+def _measured(plan, table, **_):
+    raise _MeasuredError(plan.n, table.people, table.n, table.schema.max_rows)
+
+
+def _asked(method: str) -> benchmark_run.RunRequest:
+    (one,) = reproduction.wanted(
+        reproduction.benchmark("readmission-stays"), methods=[method], epsilons=[1.0], seeds=1
+    )
+    return one
+
+
+def test_one_row_of_each_person_is_measured_where_a_method_says_so(monkeypatch):
+    monkeypatch.setattr(benchmark_run, "release", _measured)
+    case = _asked("graphical-opt").benchmark.draw(0)
+    with pytest.raises(_MeasuredError) as several:
+        benchmark_run.make(_asked("graphical-opt"), case)
+    n, people, rows, most = several.value.args
+    assert (n, people, most) == (20_000, 20_000, 3)
+    assert rows == case.train.n > 25_000
+    with pytest.raises(_MeasuredError) as alone:
+        benchmark_run.make(_asked("graphical-one-row"), case)
+    assert alone.value.args == (20_000, 20_000, 20_000, 1)
+
+
+def test_a_method_that_counts_one_row_of_a_person_is_refused_where_there_are_several():
+    asked = _asked("independence")
+    with pytest.raises(ConfigError, match="one row of each person"):
+        benchmark_run.make(asked, asked.benchmark.draw(0))

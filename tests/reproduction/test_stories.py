@@ -1,4 +1,4 @@
-"""The four stories: their lines, the stored results, and that the small run is a part of them."""
+"""The five stories: their lines, the stored results, and that the small run is a part of them."""
 
 from __future__ import annotations
 
