@@ -25,6 +25,7 @@ from prism_core.hosting.submission import (
     StepKind,
     SubmittedProtocol,
     read,
+    workers,
 )
 from prism_core.text import untrusted
 
@@ -102,6 +103,7 @@ class Committee:
                     "at": now(),
                     "plan_sha256": protocol.plan.hash,
                     "asset": protocol.asset,
+                    "workers": sorted(workers(self._workspace, project)),
                 }
                 # Last: without it there is no protocol.
                 files.put(folder / ABOUT, json.dumps(about, ensure_ascii=False))

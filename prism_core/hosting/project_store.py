@@ -197,6 +197,12 @@ class ProjectStore:
         if not _ID.fullmatch(id):
             raise ConfigError("This is no id of a project.", field="project")
         found = self.opened(id)
+        if found is None and (self._workspace / FOLDER / id / _ABOUT).exists():
+            raise ConfigError(
+                "Whose project this is cannot be read, so nothing is saved in it. Ask who runs "
+                "this server.",
+                field="project",
+            )
         if found is not None and found.role_of(self._person.subject) == "reader":
             raise AccessError(
                 "This project is shared with you for reading. Work in a copy.", field="project"

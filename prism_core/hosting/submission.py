@@ -111,7 +111,8 @@ def read(workspace: Path, number: str, quorum: int) -> SubmittedProtocol:
         path = folder / STEPS_FILE
         lines = untrusted.text_of(path, untrusted.APPROVAL) if path.is_file() else ""
         steps = tuple(_step(json.loads(line)) for line in lines.splitlines())
-        apart = {about["subject"], *_workers(workspace, about["project"])}
+        # Then and now: whoever is no longer an editor has worked in it all the same.
+        apart = {about["subject"], *about.pop("workers"), *workers(workspace, about["project"])}
         return SubmittedProtocol(
             number=number, steps=steps, quorum=quorum, apart=frozenset(apart), **about
         )
@@ -121,7 +122,7 @@ def read(workspace: Path, number: str, quorum: int) -> SubmittedProtocol:
         ) from None
 
 
-def _workers(workspace: Path, project: str) -> Collection[str]:
+def workers(workspace: Path, project: str) -> Collection[str]:
     """Who works in a project now: its owner and its editors."""
     record = ProjectStore.record_in(workspace, project)
     if record is None:

@@ -131,6 +131,20 @@ def test_nobody_approves_their_own(room, waiting, tmp_path, protocol):
     }
 
 
+def test_whoever_worked_in_it_when_it_was_submitted_never_decides(room, protocol, tmp_path):
+    """Not once the owner has taken the share away, nor once the project is deleted."""
+    store = ProjectStore(tmp_path, person("ada"))
+    store.share(PROJECT, "ben", "Ben", "editor")
+    number = room("ben").submit(protocol, PROJECT, ProjectFile(name="stays")).number
+    store.unshare(PROJECT, "ben")
+    store.delete(PROJECT)
+    both = {"ada": ("curator", "reviewer"), "ben": ("curator", "reviewer")}
+    for subject, roles in both.items():
+        someone = Identity(subject=subject, name=subject, roles=frozenset(roles))
+        with pytest.raises(AccessError, match="Nobody decides on their own"):
+            Committee(tmp_path, someone, hosting()).approve(number)
+
+
 @pytest.mark.parametrize("subject", ["ada", "aude", "max"])
 def test_only_reviewers_decide(room, waiting, subject):
     for step in (

@@ -104,6 +104,9 @@ def test_a_damaged_record_opens_to_nobody(stores, tmp_path, text):
     assert ada.records() == ben.records() == ()
     with pytest.raises(ConfigError):
         ben.load(ID)
+    with pytest.raises(ConfigError, match="cannot be read"):  # or it would be Ben's from now on
+        ben.save(ID, ProjectFile(name="mine"))
+    assert (tmp_path / "projects" / ID / "about.json").read_text() == text
 
 
 def test_the_audit_log_tells_of_every_step_and_of_every_change_to_it(stores, tmp_path):
