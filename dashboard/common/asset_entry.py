@@ -60,7 +60,7 @@ def section(price: Price, delta: float, what: str) -> bool:
     _text(
         "Data asset charged in the ledger",
         "asset",
-        fixed=bool(state.data.from_source),
+        fixed=offered_sources.bound(state),
         help="All releases from the same people's "
         "data share one lifetime budget: use the same name for refreshed extracts.",
     )
@@ -72,7 +72,7 @@ def section(price: Price, delta: float, what: str) -> bool:
             "again unseen.",
             icon=":material/badge:",
         )
-    if balance is None and not state.data.from_source:
+    if balance is None and not offered_sources.bound(state):
         _new_asset()
     _text(
         "Purpose, for the ledger",

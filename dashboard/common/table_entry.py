@@ -276,6 +276,8 @@ def _sources_section() -> None:
         f"epsilon of {source.lifetime_epsilon:g}. Other sources of the same people share it."
     )
     pressed = st.button("Open this source", type="primary", key="source_open")
+    if pressed and _source_taken_back(source):
+        st.rerun()
     if _open(
         _key("source", name),
         lambda: _from_source(name),
@@ -285,6 +287,15 @@ def _sources_section() -> None:
         source=source,
     ):
         st.rerun()
+
+
+def _source_taken_back(source: Source) -> bool:
+    """Whether its rows had gone from memory; then they are back."""
+    state = project()
+    if state.data.rows_let_go is None or state.data.from_source != source.name:
+        return False
+    raw, _ = _from_source(source.name)
+    return isinstance(raw, RawTable) and take_back(state, raw, public=False)
 
 
 def _from_source(name: str) -> tuple[RawTable | BigTable, str]:

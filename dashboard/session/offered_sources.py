@@ -44,6 +44,11 @@ def bind(state: Project, source: Source | None) -> Project:
     return state
 
 
+def bound(state: Project) -> bool:
+    """Whether its asset is a source's, and not for the curator to name."""
+    return bool(state.data.from_source) and not state.data.public and identity.hosted()
+
+
 def hold(state: Project) -> None:
     """Charge a project of a source to the source's asset, whatever stands in it.
 
@@ -51,5 +56,5 @@ def hold(state: Project) -> None:
         AccessError: when the source is no longer offered to this person.
         ConfigError: when the administrator's file is not usable.
     """
-    if state.data.from_source and not state.data.public and identity.hosted():
+    if bound(state):
         bind(state, chosen(state.data.from_source))

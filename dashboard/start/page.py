@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.common.open_project import samples_section
 from dashboard.common.steps import AFTER_SAMPLE, STEPS, first_gap
 from dashboard.common.widgets import heading
-from dashboard.key import access
+from dashboard.key import access, identity
 from dashboard.session.shelf import project
 from dashboard.start import budgets, projects
 from prism_core.text.markdown import plain
@@ -34,7 +34,9 @@ def _picture() -> None:
     """The way from the table to the release, in one line."""
     with st.container(border=True, gap="xsmall"):
         st.image(_PICTURE, width="stretch", alt=" ".join(_STAGES))
-        for column, words in zip(st.columns([1, 1.6, 1.3, 0.9]), _STAGES, strict=True):
+        first = "Your table stays on this server" if identity.hosted() else _STAGES[0]
+        stages = (first, *_STAGES[1:])
+        for column, words in zip(st.columns([1, 1.6, 1.3, 0.9]), stages, strict=True):
             column.markdown(words, text_alignment="center")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.session import offered_sources, shelf, stored
+from dashboard.session import memory, offered_sources, shelf, stored
 from prism_core.errors import AccessError
 from prism_core.hosting import audit_log, configuration
 from tests.support.hosting import hosting_file
@@ -132,6 +132,33 @@ def test_a_project_of_a_source_stays_bound_to_it_on_disk(door, file):
     door.let_in("u-ada")
     again = stored.restored(state.key)
     assert (again.data.from_source, again.account.asset) == ("Stays", "stays of clinic A")
+
+
+def test_rows_that_went_from_memory_come_back_with_the_source(door, file):
+    test = opened(door, "Stays")
+    state = test.session_state["project"]
+    memory.let_go(state)
+    assert state.data.raw is None
+    test.run()
+    test.selectbox(key="source_name").set_value("Stays").run()
+    test.button(key="source_open").click().run()
+    assert not test.exception
+    assert test.session_state["project"] is state
+    assert (state.data.raw.rows, state.data.from_source) == (300, "Stays")
+
+
+def test_on_release_the_asset_is_not_for_the_curator_to_type(door, file, schema):
+    state = opened(door, "Stays").session_state["project"]
+    state.use_schema(schema)
+    state.structure.target = "readmitted"
+    state.designs.plan.regime = "predictive"
+    door.let_in("u-ada")
+    test = turned(session(state), "release").run()
+    assert not test.exception, test.exception[0].value
+    assert "asset_name" not in keys(test)
+    assert "asset_lifetime" not in keys(test)
+    field = test.text_input(key="asset_name_of_source")
+    assert (field.value, field.disabled) == ("stays of clinic A", True)
 
 
 def test_without_a_file_of_sources_it_says_whom_to_ask(door):
