@@ -15,6 +15,7 @@ def _columns() -> None:
     data = project().data
     if data.schema is None:
         return
+    people.check_section()
     provenance_notice(data.schema)
     if data.schema.prior is not None:
         learn_columns.clipped_notice()

@@ -1,4 +1,4 @@
-"""People and rows: who a row is, what is kept aside, the check of the declaration."""
+"""People and rows: who a row is, what is kept aside; and the check of the declaration."""
 
 from __future__ import annotations
 
@@ -33,13 +33,6 @@ def section() -> None:
         _people()
     with right:
         holdout_entry.section()
-    if project().data.schema is not None and project().data.raw is not None:
-        _check()
-    elif project().data.awaits_table:
-        st.caption(
-            ":material/hourglass_empty: The check of the declaration against the file waits for "
-            "the table. It reads rows."
-        )
 
 
 def _people() -> None:
@@ -234,9 +227,16 @@ def _columns() -> set[str]:
     return {str(row.get("name") or "") for row in data.rows_of_form}
 
 
-def _check() -> None:
+def check_section() -> None:
     """Counts of cells the declaration does not cover: on request, on screen, nowhere else."""
     data = project().data
+    if data.awaits_table:
+        st.caption(
+            ":material/hourglass_empty: The check of the declaration against the file waits for "
+            "the table. It reads rows."
+        )
+    if data.schema is None or data.raw is None:
+        return
     # With a key it stays open while the field for the source of changes comes up above it.
     with st.expander(
         "Check the declaration against the file (only you see this)",

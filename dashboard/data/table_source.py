@@ -17,6 +17,8 @@ from prism_core.text.markdown import plain
 
 LONGEST_NAME = 120
 _MOST = 1_000_000_000
+_ASKED = "data_way_shown"
+"""Marks that the ways to a table stood on an empty page."""
 _TABS = {
     "file": ":material/upload_file: Your own file",
     "place": ":material/database: A path or database",
@@ -31,15 +33,19 @@ def section() -> None:
     """The first section of the page Data; one line once there is something to work on."""
     data = project().data
     if not access.granted():
-        st.header("1 · Table")
+        st.header("Table")
         samples_section()
         return
     if data.raw is None and not data.awaits_table:
-        st.header("1 · Table")
+        st.header("Table")
         _found_again()
         _let_go()
         _ways()
+        st.session_state[_ASKED] = True
         return
+    # What was asked for on Start is there now: the next question gets the screen.
+    if st.session_state.pop(_ASKED, False):
+        st.session_state.pop("data_way", None)
     left, right = st.columns([5.6, 1], vertical_alignment="center")
     with left:
         _line()

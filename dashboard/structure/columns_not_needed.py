@@ -24,7 +24,8 @@ def _offer(names: tuple[str, ...]) -> None:
     state = project()
     target = plain(state.settled_task().target_text)
     if not names:
-        st.caption(f"Every column is used to predict {target}, or may be chosen for it by the run.")
+        used = "is used" if state.plan().s_is_final else "may still be chosen by the run"
+        st.caption(f"Every column {used} to predict {target}.")
         return
     are = "column is" if len(names) == 1 else "columns are"
     st.markdown(
@@ -44,7 +45,6 @@ def _offer(names: tuple[str, ...]) -> None:
     going = [name for name in names if name not in kept]
     if right.button(
         f"Leave out {count_text(len(going), 'column')}",
-        type="primary",
         icon=":material/filter_alt:",
         key="leave_out_columns",
         disabled=not going,

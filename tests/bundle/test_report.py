@@ -79,7 +79,7 @@ def test_plain_words_come_first_and_the_annex_last(home):
     words = Page(text(home / "causal")).words
     order = (
         "May these synthetic rows be handed over?",
-        "such guesses were right before",
+        "such guesses are right before (assumed)",
         "Report accepted?",
         "What the table is for, and what not",
         "Planned against done",

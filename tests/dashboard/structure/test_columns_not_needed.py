@@ -66,7 +66,7 @@ def test_a_choice_of_the_run_leaves_nothing_to_drop():
     project = made(NAMES, target="outcome", regime="predictive", k=2)
     assert minimisation.not_needed(project) == ()
     test = opened(project)
-    assert "may be chosen for it by the run" in texts(test)
+    assert "may still be chosen by the run" in texts(test)
     assert not [one for one in test.button if one.key == "leave_out_columns"]
 
 
