@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.session import memory
 from prism_core.data.tables.text_frames import HEAD, kind_of
 from prism_core.data.tables.workbook_file import sheet_names
+from prism_core.hosting import configuration
 from prism_core.runs.inputs import IN_MEMORY
 from prism_core.text import untrusted
 from prism_core.text.file_or_text import no_table
@@ -48,7 +49,7 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
         larger: what to do with a larger file, as a sentence.
     """
     # A server may take less; it refuses a larger file before it has it in memory.
-    most = min(TABLE_MEGABYTES, st.get_option("server.maxUploadSize"))
+    most = min(TABLE_MEGABYTES, configuration.limits().upload_mb)
     file = st.file_uploader(label, key=widget_key(key), max_upload_size=most, help=more or None)
     st.caption(f"CSV, Parquet, SPSS, Stata, SAS, Excel or ODS, up to {most} MB. {larger}")
     why = f"{key}_refused"

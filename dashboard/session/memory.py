@@ -36,7 +36,7 @@ class Presence:
     Attributes:
         used: when a session last looked at it, on the clock of `time.monotonic`.
         left: since when none has it open.
-        sessions: that looked at it.
+        sessions: that look at it.
     """
 
     used: float = 0.0
@@ -207,13 +207,16 @@ def register(state: Project) -> None:
 
 
 def touch(state: Project, now: float | None = None) -> None:
-    """Note that this session looks at the project now."""
+    """Note that this session looks at the project now, and at no other one any more."""
     register(state)
     # Monotonic: a clock that is set must not let go of anybody's rows.
     state.presence.used = time.monotonic() if now is None else now
     session = session_id()
     with _lock:
         if session:
+            # Else the tables that a tab left behind would stay for as long as the tab.
+            for other in _known.values():
+                other.presence.sessions.discard(session)
             state.presence.sessions.add(session)
             _left_sessions[session] = None
 

@@ -153,6 +153,22 @@ def test_of_more_than_there_is_room_for_those_looked_at_the_longest_ago_go_first
     assert all(state.data.rows_let_go is not None for state in states[:3])
 
 
+def test_a_table_that_its_tab_left_for_another_one_goes_though_the_tab_stays(monkeypatch):
+    """Three large files, one after the other, must not stay for as long as the browser is open."""
+    states = [Project(data=DataEntries(name="t", raw=read_table(ROWS))) for _ in range(3)]
+    monkeypatch.setattr(memory, "session_id", lambda: "tab")
+    for place, state in enumerate(states):
+        memory.touch(state, 10.0 + place)
+    open_tabs = {"tab"}.__contains__
+    memory.sweep(20.0, open_tabs)
+    assert all(state.data.raw is not None for state in states)  # a way back is short
+    memory.sweep(21.0 + memory.KEPT, open_tabs)
+    assert [state.data.raw is None for state in states] == [True, True, False]
+    memory.touch(states[0], 700.0)  # back again: the table is asked for, and nobody else's goes
+    assert states[0].presence.sessions == {"tab"}
+    assert not states[2].presence.sessions
+
+
 class Manager:
     """What Streamlit keeps of uploads, as far as it is asked here."""
 

@@ -339,7 +339,7 @@ def _calls(tree: ast.AST) -> set[str]:
         (
             "default_workspace",
             _CHILD
-            | {"folders.py", "rehearsal_run.py", "job.py"}
+            | {"folders.py", "queue.py", "rehearsal_run.py", "job.py"}
             | {"confirmation.py", "project.py"},  # ask for the workspace's maximum alone
         ),
     ],
