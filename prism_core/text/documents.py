@@ -6,6 +6,7 @@ What ends in `.html` has each value escaped; in Markdown, text from outside goes
 
 from __future__ import annotations
 
+import base64
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,12 +62,26 @@ def paper(name: str, language: LanguageCode = "en", /, **values: object) -> str:
     return template.render(values, annex=annex, language=language)
 
 
+@cache
 def style() -> str:
-    """The style sheet of the papers, to stand inside a page.
+    """The style sheet of the papers with their font, to stand inside a page.
 
     A file beside the page would be one more to keep and to load.
     """
-    return (TEMPLATES / "paper.css").read_text(encoding="utf-8")
+    faces = "".join(_face(name, weight) for name, weight in _FONTS.items())
+    return faces + (TEMPLATES / "paper.css").read_text(encoding="utf-8")
+
+
+# Two fonts, not one of variable weight: Chromium prints such a one as drawings of its letters.
+_FONTS = {"paper.woff2": "400", "paper-bold.woff2": "600 700"}
+
+
+def _face(name: str, weight: str) -> str:
+    font = base64.b64encode((TEMPLATES / "fonts" / name).read_bytes()).decode("ascii")
+    return (
+        f'@font-face {{ font-family: "PRISM Paper"; font-weight: {weight}; '
+        f'src: url(data:font/woff2;base64,{font}) format("woff2"); }}\n'
+    )
 
 
 @cache
