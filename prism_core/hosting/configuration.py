@@ -173,17 +173,25 @@ def _current(named: str, _changed: int, _roles_changed: int) -> Hosting:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """When the file and the file of roles that it names were written, and when by name."""
+    """When the file, and the file of roles that it names, were written."""
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError:
+        return 0, 0
+    roles = _roles_file(path, changed)
+    try:
+        return changed, 0 if roles is None else roles.stat().st_mtime_ns
+    except OSError:
+        return changed, 0
+
+
+@lru_cache(maxsize=4)  # asked many times in every run of a page
+def _roles_file(path: Path, _changed: int) -> Path | None:
     try:
         text = untrusted.text_of(path, untrusted.CONFIG)
-        named = untrusted.from_toml(text, untrusted.CONFIG)["identity"]["roles_file"]
-        roles = (path.parent / named).stat().st_mtime_ns
+        return path.parent / untrusted.from_toml(text, untrusted.CONFIG)["identity"]["roles_file"]
     except (OSError, ValueError, KeyError, TypeError, ConfigError):
-        roles = 0
-    try:
-        return path.stat().st_mtime_ns, roles
-    except OSError:
-        return 0, roles
+        return None  # `load` says what is wrong
 
 
 def _address(auth: Mapping[str, Any]) -> str:
