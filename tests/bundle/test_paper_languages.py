@@ -116,6 +116,10 @@ def pages(plan: Plan, code: Any) -> Iterator[str]:
         (signed, Extras(language=code, account=account, date="2026-03-01")),
         (signed, Extras(language=code, rehearsed=(REHEARSED,), evaluation=outside)),
         (signed, Extras(language=code, private=(private,))),
+        (
+            replace(signed, approval=approval(plan, protocol=f"{plan.hash[:12]}-2")),
+            Extras(language=code),
+        ),
         (replace(signed, approval=approval(plan, plan_sha256="f" * 64)), Extras(language=code)),
         (replace(facts, stamp=REHEARSAL, charge=None), Extras(language=code)),
         (replace(facts, stamp="unaccounted", charge=None), Extras(language=code)),
