@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def section() -> None:
     """One line a data asset; nothing where none is registered. Reads the ledger alone."""
-    if not present(access.workspace()):
-        return  # looking must not make one
     try:
+        if not present(access.workspace()):
+            return  # looking must not make one
         ledger = access.ledger()
         found = [ledger.balance(asset.name) for asset in ledger.assets()]
     except LedgerError as error:

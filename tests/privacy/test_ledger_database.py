@@ -208,6 +208,9 @@ def test_the_workspace_may_name_its_ledger_and_two_names_are_refused(
     settings.write_text(f'[ledger]\naddress = "{ledger_database}"\n')
     with pytest.raises(LedgerError, match="holds a password"):
         Ledger(tmp_path)
+    settings.write_text("[ledger")  # a rule that cannot be read leads to no other ledger
+    with pytest.raises(LedgerError, match="not the one that was used last"):
+        Ledger(tmp_path).register("ward", epsilon=1.0, delta=1e-6)
 
 
 def test_a_process_that_misses_the_setting_charges_no_file(ledger, monkeypatch):

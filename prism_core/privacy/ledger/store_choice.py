@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from prism_core.errors import LedgerError
+from prism_core.errors import ConfigError, LedgerError
 from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.sqlite_store import FILE, SqliteStore
 
@@ -30,9 +30,14 @@ def address(folder: Path) -> str:
     Raises:
         LedgerError: when it is none, or two are named. The message never holds it: it may have a
             password in it.
-        ConfigError: when the workspace's rules cannot be read.
     """
-    named, written = os.environ.get(VARIABLE, "").strip(), rules.ledger_address(folder)
+    try:
+        written = rules.ledger_address(folder)
+    except ConfigError:
+        # Nothing is charged while the rules cannot be read (`rules.check_rules`), and the note of
+        # the newest entry refuses a file in a database's place. What is there can be looked at.
+        written = ""
+    named = os.environ.get(VARIABLE, "").strip()
     if named and written and named != written:
         raise LedgerError(
             f"{VARIABLE} and [ledger] in the workspace's {rules.SETTINGS} name two ledgers. "
