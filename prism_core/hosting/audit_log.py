@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core import files
-from prism_core.errors import ConfigError
+from prism_core.errors import ConfigError, PrismError
+from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,12 +106,7 @@ def entries(workspace: Path, most: int = 1000) -> tuple[AuditEntry, ...]:
         workspace: whose log it is.
         most: how many at most.
     """
-    found = []
-    for line in reversed(_lines(workspace)[-most:]):
-        document = json.loads(line)
-        document.pop("before", None)
-        found.append(AuditEntry(**document))
-    return tuple(found)
+    return tuple(map(_entry, reversed(_lines(workspace)[-most:])))
 
 
 def broken(workspace: Path) -> int | None:
@@ -118,13 +114,23 @@ def broken(workspace: Path) -> int | None:
     before = b""
     for number, line in enumerate(_lines(workspace), start=1):
         try:
-            said = json.loads(line).get("before")
-        except (ValueError, AttributeError):
+            said = untrusted.from_json(line.decode("utf-8"), untrusted.LEDGER)["before"]
+        except (ValueError, TypeError, KeyError, PrismError):
             return number
         if said != _digest(before):
             return number
         before = line
     return None
+
+
+def _entry(line: bytes) -> AuditEntry:
+    """What a line says; one that was damaged says that it is."""
+    try:
+        document = untrusted.from_json(line.decode("utf-8"), untrusted.LEDGER)
+        names = ("at", "who", "name", "did", "what", "to")
+        return AuditEntry(**{name: str(document[name]) for name in names})
+    except (ValueError, TypeError, KeyError, PrismError):
+        return AuditEntry(at="", who="", name="", did="a damaged line", what="")
 
 
 def _lines(workspace: Path) -> list[bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -110,13 +109,15 @@ def read(workspace: Path, number: str, quorum: int) -> SubmittedProtocol:
         about = untrusted.from_json(text, untrusted.CONFIG)
         path = folder / STEPS_FILE
         lines = untrusted.text_of(path, untrusted.APPROVAL) if path.is_file() else ""
-        steps = tuple(_step(json.loads(line)) for line in lines.splitlines())
+        steps = tuple(
+            _step(untrusted.from_json(line, untrusted.APPROVAL)) for line in lines.splitlines()
+        )
         # Then and now: whoever is no longer an editor has worked in it all the same.
         apart = {about["subject"], *about.pop("workers"), *workers(workspace, about["project"])}
         return SubmittedProtocol(
             number=number, steps=steps, quorum=quorum, apart=frozenset(apart), **about
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise ConfigError(
             f"The protocol {number} in the workspace is not readable.", field="protocol"
         ) from None

@@ -72,7 +72,7 @@ READING = re.compile(
 
 ELSEWHERE = {
     "cli/holdout_command.py:_open": "a command",
-    "cli/ledger_command.py:_open": "a command",
+    "cli/ledger_command.py:open_ledger": "a command",
     "data/engines/duckdb_engine.py:_open_duckdb_file": "a database's own file: DuckDB reads it",
     "data/engines/servers.py:open_server": "a server",
     "data/engines/stored_table.py:from_dict": "where this process has put its own codes",
