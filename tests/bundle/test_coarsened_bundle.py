@@ -5,22 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from prism_core.bundle.bundle_files import CERTIFICATE, MEASUREMENTS, PLAN
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.verify.verification import verify
 from prism_core.bundle.write import bundle_folder
-from prism_core.data.encoding import encode
-from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
-from prism_core.planning.brief import Brief
-from prism_core.planning.design import design
-from prism_core.planning.wishes.task import Budget, Synthesis, Task
-from prism_core.privacy.noise import SeededNoise
-from prism_core.synthesis.release import release
-from tests.support.tables import small_frame, small_schema
+from tests.support.coarsened import coarsened_release
 from tests.support.verified import wrong
 
 pytestmark = pytest.mark.privacy
@@ -28,18 +20,7 @@ pytestmark = pytest.mark.privacy
 
 @pytest.fixture(scope="module")
 def made():
-    table = encode(small_schema(), RawTable(small_frame(4_000)), public=True)
-    plan = design(
-        Brief(
-            table.schema,
-            Task(target="readmitted", regime="predictive", k=3, coarsen="auto"),
-            Budget(epsilon=4.0),
-            table.n,
-            synthesis=Synthesis(model="naive_bayes", rows=300),
-        )
-    )
-    noise = SeededNoise(np.random.default_rng(3))
-    return release(plan, table, ledger=None, noise=noise, rng=np.random.default_rng(4))
+    return coarsened_release()
 
 
 @pytest.fixture
