@@ -71,11 +71,13 @@ def load(page: Page, table: Path) -> None:
 def state(page: Page) -> None:
     """All that a committee needs to be told."""
     page.locator(".st-key-said_before summary").click()
+    idle(page)  # its fields are drawn anew, with what was typed meanwhile gone
     for name, text in SAID.items():
         field = page.locator(f".st-key-said_{name} input")
         field.fill(text)
         field.press("Tab")
-    idle(page)
+        idle(page)
+        assert field.input_value() == text, name
 
 
 def approve(page: Page) -> None:

@@ -401,6 +401,7 @@ WHO_PARSES = {
     "dashboard/launch.py:options",  # settings that the package brings along
     "dashboard/jobs/child.py:_rows",
     "dashboard/jobs/child.py:_said",
+    "dashboard/jobs/child.py:_who",
     "dashboard/jobs/folders.py:description",
     "dashboard/jobs/job.py:_read",
     "dashboard/jobs/worker.py:story_outcomes",
