@@ -51,18 +51,9 @@ settings.load_profile(
 )
 
 
-CHAINS = (
-    (
-        "tests/browser/test_hosted.py",
-        "tests/browser/test_strangers_browser.py",
-        "tests/browser/test_without_table.py",
-    ),
-    ("tests/browser/",),
-    ("tests/static/test_static.py::test_pyright",),
-)
-"""Each is begun at once, by a worker of its own: no more than two tests with a browser run at once,
-and the type checker is one test, so that whoever begins them late is waited for at the end. A test
-belongs to the first chain that names it."""
+CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
+"""Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
+type checker is one test, so that whoever begins them late is waited for at the end."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -79,12 +70,8 @@ def _chains_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     """
     if workers < len(CHAINS):
         return items
-    chains: list[list[pytest.Item]] = [[] for _ in CHAINS]
-    ordered = []
-    for item in items:
-        places = (place for place, names in enumerate(CHAINS) if item.nodeid.startswith(names))
-        place = next(places, None)
-        (ordered if place is None else chains[place]).append(item)
+    chains = [[item for item in items if item.nodeid.startswith(name)] for name in CHAINS]
+    ordered = [item for item in items if not item.nodeid.startswith(CHAINS)]
     begin = 0
     for worker, chain in enumerate(chains):
         ordered[begin:begin] = chain

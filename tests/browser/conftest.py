@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
-from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,33 +25,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-_AT_ONCE = 2
-"""Tests that drive a browser at the same time: each is a server and a browser already, and mostly
-waits."""
-
-
 @pytest.fixture(autouse=True)
-def _few_at_once(request, tmp_path_factory) -> Iterator[None]:
-    """Tests that drive a browser wait for each other."""
+def _one_at_a_time(request, tmp_path_factory) -> Iterator[None]:
+    """Tests that drive a browser wait for each other: each is a server and a browser already."""
     if "chromium" not in request.fixturenames:
         yield
         return
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    with _place(shared):
+    with (shared / "browser.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # let go with the file
         yield
-
-
-def _place(shared: Path) -> IO[str]:
-    """A file that is locked for as long as it is open; one of so many as may run at once."""
-    while True:
-        for number in range(_AT_ONCE):
-            lock = (shared / f"browser-{number}.lock").open("w")
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return lock
-            lock.close()
-        time.sleep(0.2)
 
 
 @pytest.fixture(scope="session")
