@@ -63,13 +63,18 @@ def tenths(page: Page) -> list[int]:
 def settled(page: Page, locator: Locator) -> dict[str, float]:
     """Where something stands once nothing that appears above it pushes it about any more."""
 
-    def place() -> dict[str, float]:
-        box = locator.bounding_box()
-        assert box is not None
-        return dict(box)
+    found: list[dict[str, float] | None] = [None]
 
-    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
-    return place()
+    def stands() -> bool:
+        # Drawn anew, it is nowhere for a moment.
+        found.append(box := locator.bounding_box())
+        page.wait_for_timeout(500)
+        return box is not None and box == locator.bounding_box()
+
+    wait_until(stands)
+    box = found[-1]
+    assert box is not None
+    return box
 
 
 def drag(page: Page, by: float) -> None:
