@@ -106,7 +106,8 @@ def _standing() -> str:
     if data.raw is None and not data.awaits_table:
         return ""
     marks: list[str] = [f":material/database: {plain(data.name)}"]
-    marks.append(f"{data.n:,} training rows")
+    counted = "training rows" if data.schema is None else data.schema.counted
+    marks.append(f"{data.n:,} {counted}")
     if data.awaits_table:
         marks.append(":violet-badge[no table yet: no row can be read]")
     elif data.public:

@@ -33,9 +33,10 @@ def section() -> None:
     state = project()
     data = state.data
     if data.sample and data.test is not None:
+        counted = "training rows" if data.schema is None else data.schema.counted
         st.markdown(
             f"**Holdout.** This sample brings its own {data.test.rows:,} test rows; all "
-            f"{data.n:,} training rows are used."
+            f"{data.n:,} {counted} are used."
         )
         return
     way = st.radio(

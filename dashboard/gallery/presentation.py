@@ -32,7 +32,7 @@ _ALONE = """
 def choice(stories: Sequence[Story]) -> None:
     """The five stories by name, and the way into a presentation."""
     state = project().gallery
-    left, right = st.columns([5, 1], vertical_alignment="center")
+    left, right = st.columns([6, 1], vertical_alignment="center")
     titles = [f"{place}. {story.title}" for place, story in enumerate(stories, start=1)]
     # Its key holds the place: the arrow keys move the story, too.
     key = f"gallery_story_{state.place}"

@@ -248,8 +248,9 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",
     )
     st.caption(
-        f"Computed from the declared columns and the {plan.n:,} training rows alone; no row is "
-        "read before you confirm. The whole amount is charged before the first count."
+        f"Computed from the declared columns and the number of {plan.schema.counted} "
+        f"({plan.n:,}) alone; no row is read before you confirm. The whole amount is charged "
+        "before the first count."
     )
     spend_form.spend_form(
         spend_form.Spending(

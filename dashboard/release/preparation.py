@@ -246,7 +246,8 @@ def _measured(state: Project, plan: Plan) -> str:
         f"{plain(plan.task.target_text)}, to find bins or groups: {plain(', '.join(fine.names))},\n"
     )
     return (
-        f"From **{plan.n:,}** training rows of *{plain(state.data.name)}*, measure with noise\n"
+        f"From **{plan.n:,}** {plan.schema.counted} of *{plain(state.data.name)}*, "
+        "measure with noise\n"
         f"{grids}"
         f"- **{count_text(len(task), 'marginal')}** of "
         f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"

@@ -48,6 +48,15 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
     assert "20,000 training rows" in texts(test)
 
 
+def test_where_several_rows_of_a_person_are_used_persons_are_counted():
+    test = open_page("data")
+    test.button(key="sample_readmission_stays").click().run()
+    assert not test.exception
+    said = texts(test)
+    assert "20,000 persons" in said
+    assert "20,000 training rows" not in said
+
+
 @pytest.mark.parametrize("name", ["structure", "budget", "rehearse", "release", "inspect"])
 def test_later_pages_send_back_to_the_first_gap(name):
     test = open_page(name)

@@ -240,6 +240,11 @@ class Schema:
             provenance=provenance,
         )
 
+    @property
+    def counted(self) -> str:
+        """What n counts, as a plural: rows, or persons where several rows of each are used."""
+        return "persons" if self.max_rows > 1 else "training rows"
+
     def with_one_row(self) -> Schema:
         """The same where one row of each person is used, as learning and private numbers do."""
         return replace(self, max_rows=1, weighting="rows")
