@@ -170,8 +170,24 @@ class Editor:
         wait_until(lambda: sorted(self.drawn()) == wanted, lambda: self.drawn())
 
     def at(self, name: str) -> tuple[float, float]:
+        """Where a column stands on the page, once neither the drawing nor the page moves."""
+        found: list[tuple[float, float] | None] = [None, None]
+
+        def still() -> bool:
+            found[:] = [
+                self._column_at(name),
+                (self.page.wait_for_timeout(50), self._column_at(name))[1],
+            ]
+            return found[0] is not None and found[0] == found[1]
+
+        wait_until(still)
+        assert found[1] is not None
+        return found[1]
+
+    def _column_at(self, name: str) -> tuple[float, float] | None:
         box = self.canvas.bounding_box()
-        assert box is not None
+        if box is None:  # drawn anew just now
+            return None
         x, y = self.nodes()[name]
         return box["x"] + x, box["y"] + y
 
