@@ -86,7 +86,7 @@ def words_of_name(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case: parted by punctuation, spaces and inner capitals.
 
     Example:
-        >>> words("NumberOfDrugs"), words("readmitted_30d")
+        >>> words_of_name("NumberOfDrugs"), words_of_name("readmitted_30d")
         (('number', 'of', 'drugs'), ('readmitted', '30d'))
     """
     parts = (key(part) for part in _BREAK.split(unicodedata.normalize("NFKC", name)))

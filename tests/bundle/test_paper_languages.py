@@ -24,12 +24,11 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.ledger import Charge, Ledger
-from prism_core.rehearsal.estimates import Estimate
 from prism_core.text import documents
 from prism_core.text.languages import LANGUAGES, MARKS, NAMES, language
 from tests.support import bundles
 from tests.support.approvals import FAST, STATED, approval
-from tests.support.reports import Page, staged
+from tests.support.reports import REHEARSED, Page, staged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +39,6 @@ OTHERS = [code for code in LANGUAGES if code != "en"]
 ANNEX = {"en": "Annex for statisticians", "de": "Anhang für die", "fr": "Annexe pour les"}
 GLOSSARY = {"de": "Wörter dieses Papiers", "fr": "Les mots de ce document"}
 _NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,\u202f]\d+)*(?:e-?\d+)?(?:\u202f?%)?(?![\w/-])")
-REHEARSED = Estimate(
-    variant="this plan",
-    epsilon=1.0,
-    shift="none",
-    mean=0.71234,
-    half=0.01234,
-    ceiling=0.73456,
-    runs=3,
-)
 CHARGE = Charge(
     id=7,
     asset="ward 7",
@@ -226,4 +216,4 @@ def test_a_copy_in_another_language_is_not_the_bundles_own():
     assert Extras(language="fr").some
     assert not Extras().some
     with pytest.raises(ConfigError):
-        Extras(language="xx")  # type: ignore[arg-type]
+        replace(Extras(), language="xx")

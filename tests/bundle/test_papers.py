@@ -45,25 +45,15 @@ from prism_core.planning.wishes.curator_statement import (
 )
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.ledger import Charge, Ledger
-from prism_core.rehearsal.estimates import Estimate
 from prism_core.text import numbers
-from tests.support import bundles
+from tests.support import bundles, reports
 from tests.support.approvals import FAST, GIVEN, SAID, STATED, approval
 from tests.support.reports import Page, staged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-REHEARSED = Estimate(
-    variant="this plan",
-    epsilon=1.0,
-    shift="none",
-    mean=0.71234,
-    half=0.01234,
-    ceiling=0.73456,
-    runs=3,
-    rows="public rows",
-)
+REHEARSED = replace(reports.REHEARSED, rows="public rows")
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import os
 import subprocess
 import sys
@@ -32,6 +34,21 @@ def test_pyright():
 
 def test_import_rules():
     run("lint-imports", "--no-cache")
+
+
+EXAMPLES = sorted(
+    str(path.relative_to(ROOT).with_suffix("")).replace("/", ".")
+    for package in ("prism_core", "dashboard")
+    for path in (ROOT / package).rglob("*.py")
+    if ">>>" in path.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_docstrings_give_what_they_say(name):
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried
+    assert not failed
 
 
 def test_the_readme_has_the_two_commands():

@@ -10,6 +10,7 @@ from prism_core.bundle.certificate import Facts
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
+from prism_core.rehearsal.estimates import Estimate
 from tests.support.bundles import TASKS, charged, learned, rehearsed, stages_of, written
 
 if TYPE_CHECKING:
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
     from prism_core.structure.dag import Dag
 
 QUICK = Synthesis(model="naive_bayes")
+REHEARSED = Estimate(
+    variant="this plan",
+    epsilon=1.0,
+    shift="none",
+    mean=0.71234,
+    half=0.01234,
+    ceiling=0.73456,
+    runs=3,
+)
+"""What a rehearsal found, to be told in papers."""
 
 
 class Page(HTMLParser):

@@ -34,7 +34,7 @@ def write_levels(levels: Iterable[Level]) -> str:
     """The levels, with bars between.
 
     Example:
-        >>> print(write(("north", "a|b", "01", "1", 1, 0.5, True)))
+        >>> print(write_levels(("north", "a|b", "01", "1", 1, 0.5, True)))
         north | "a|b" | 01 | "1" | 1 | 0.5 | true
     """
     return f" {LEVEL_SEPARATOR} ".join(map(write_level, levels))
