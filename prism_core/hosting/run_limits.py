@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import ConfigError
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 UPLOAD_MB = 256
 """As much as is read into memory at all."""
 
+MOST_WORKERS = 64
+
 _RANGES: dict[str, tuple[float, float, str]] = {
-    "workers": (1, 64, "a whole number from 1 to 64"),
+    "workers": (1, MOST_WORKERS, f"a whole number from 1 to {MOST_WORKERS}"),
     "memory_gb": (1, 4096, "a number of gigabytes from 1 to 4096"),
     "kept_days": (1, 3650, "a number of days from 1 to 3650"),
     "upload_mb": (1, UPLOAD_MB, f"a whole number of megabytes from 1 to {UPLOAD_MB}"),
@@ -65,4 +67,5 @@ def hosted_limits(entries: Mapping[str, object]) -> RunLimits:
     Raises:
         ConfigError: naming the entry that is not usable.
     """
-    return RunLimits(**({"workers": os.cpu_count() or 1} | dict(entries)))  # type: ignore[arg-type]
+    cores = min(os.cpu_count() or 1, MOST_WORKERS)  # a larger machine is no error of the file
+    return replace(RunLimits(workers=cores), **entries)

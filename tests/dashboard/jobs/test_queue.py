@@ -169,6 +169,9 @@ def test_a_laptop_has_no_queue(monkeypatch):
 def test_the_hosting_file_bounds_runs(server, monkeypatch):
     assert configuration.limits() == RunLimits(workers=1, memory_gb=8)
     assert hosted_limits({}).workers == os.cpu_count()
+    with monkeypatch.context() as large:
+        large.setattr(os, "cpu_count", lambda: 128)  # more than a hosting file may say
+        assert hosted_limits({"memory_gb": 8}) == RunLimits(workers=64, memory_gb=8)
     from dashboard import launch
 
     text = server.read_text().replace("workers = 1", "upload_mb = 20")
