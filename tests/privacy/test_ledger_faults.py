@@ -16,6 +16,7 @@ from prism_core.cli import main
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, sqlite_store
 from prism_core.privacy.ledger import ledger as ledgers
+from prism_core.privacy.ledger.store import FULL, append
 from tests.support.disks import forbid_writing, run_obeying
 from tests.support.ledgers import charge, version_1
 
@@ -116,6 +117,25 @@ def test_a_ledger_of_an_earlier_version_is_read_where_it_cannot_be_brought_up_to
         "clinic",
     ]
     assert contents(folder) == before
+
+
+def test_a_full_disk_is_said(ledger):
+    """SQLite's own error of one: it has no page left for what is to be written."""
+
+    def fill(db):  # a bound below what there is means no page more
+        db.execute("PRAGMA max_page_count = 1")
+
+    with (
+        pytest.raises(LedgerError) as caught,
+        ledger._store.transaction(write=True, check=fill) as db,
+    ):
+        append(db, "corrections", 1, "x" * 100_000, "me", "t")
+    assert str(caught.value) == FULL
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError) as full:
+            db.execute("CREATE TABLE x (y)")
+    assert sqlite_store.no_room_beside(full.value)
 
 
 def test_a_copy_is_private_and_goes(ledger, monkeypatch):

@@ -324,7 +324,7 @@ DAMAGED = (
 def no_room_beside(error: sqlite3.Error) -> bool:
     """Whether SQLite failed at the files that it makes beside the ledger, even for reading."""
     name = getattr(error, "sqlite_errorname", None) or ""
-    return name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITEFULL", "SQLITE_READONLY"))
+    return name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_READONLY"))
 
 
 def read_only(path: Path) -> bool:
@@ -425,7 +425,7 @@ def refusal(error: Exception) -> LedgerError | None:
         "SQLITE_NOTADB": DAMAGED,
         "SQLITE_CORRUPT": DAMAGED,
         "SQLITE_READONLY": READ_ONLY,
-        "SQLITEFULL": FULL,
+        "SQLITE_FULL": FULL,
         "SQLITE_IOERR": FULL,
     }
     text = next((text for code, text in said.items() if name.startswith(code)), None)
