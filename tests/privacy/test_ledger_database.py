@@ -20,6 +20,7 @@ from prism_core.privacy.ledger import (
     transfer,
 )
 from prism_core.privacy.ledger.postgres_schema import SCHEMA, TABLES
+from prism_core.privacy.ledger.store import append, seal
 from tests.support.ledgers import charge, filled, kept
 from tests.support.postgres import NEEDED, WRITER, fresh_ledger
 
@@ -352,6 +353,20 @@ def test_there_and_back_again(tmp_path, postgres_server, monkeypatch, prism, wai
     monkeypatch.setenv("PRISM_LEDGER", address)
     with pytest.raises(LedgerError, match="was carried into another store"):
         charge(Ledger(tmp_path / "other server"))
+
+
+def test_what_began_before_a_migration_and_writes_after_it_is_refused(ledger):
+    """It looked at the database before it was sealed, and waited for its turn meanwhile."""
+    before = ledger.export()["chain"]
+    turn = ledger._store.transaction
+    with (
+        pytest.raises(LedgerError, match="was carried into another store"),
+        turn(write=True, asset="ward") as late,
+    ):
+        with turn(write=True) as migration:
+            seal(migration)
+        append(late, "corrections", 1, "late", "me", "t")
+    assert ledger.export()["chain"] == before
 
 
 def test_a_migration_that_was_killed_can_be_begun_again(tmp_path, postgres_server, monkeypatch):

@@ -78,14 +78,23 @@ class PostgresConnection:
 
     def __init__(self, db: Any) -> None:  # noqa: ANN401  (psycopg is an extra)
         self._db = db
+        self._has_turn = False
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> Rows:
         """Run one statement. Our queries hold no question mark but those of values."""
         return self._db.execute(query.replace("?", "%s"), tuple(values) or None)
 
     def take_turn(self) -> None:
-        """Wait for the chain's lock, which goes with the transaction."""
+        """Wait for the chain's lock, which goes with the transaction.
+
+        Raises:
+            LedgerError: when the ledger was carried elsewhere meanwhile.
+        """
+        if self._has_turn:
+            return
         self.execute("SELECT pg_advisory_xact_lock(?)", (_CHAIN,))
+        _check_version(self, write=True)  # sealed while we waited, perhaps
+        self._has_turn = True
 
     def damage(self) -> Iterator[str]:
         """Nothing: a server looks after its pages, and checks references as rows come in."""
@@ -161,9 +170,10 @@ class PostgresStore:
                 with _begun(raw, _SNAPSHOT):
                     check(db)
             with _begun(raw, _APPENDING if write else _SNAPSHOT):
-                _check_version(db, write=write)
                 if write and not asset:
                     db.take_turn()
+                else:
+                    _check_version(db, write=write)
                 if write:
                     check_head(db, chain_head.noted(self.folder))
                 yield db
