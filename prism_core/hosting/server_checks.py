@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import PrismError
 from prism_core.hosting import configuration
 from prism_core.privacy.ledger import Ledger, network_drive, store_choice
+from prism_core.privacy.ledger.postgres_store import PostgresStore
 from prism_core.runs.doctor import MachineCheck
 from prism_core.text import untrusted
 
@@ -56,8 +57,6 @@ def _ledger_place(workspace: Path) -> MachineCheck:
 
 
 def _database(workspace: Path, name: str) -> MachineCheck:
-    from prism_core.privacy.ledger.postgres_store import PostgresStore  # needs an extra
-
     database = store_choice.open_store(workspace)
     assert isinstance(database, PostgresStore)
     if database.unsynced():

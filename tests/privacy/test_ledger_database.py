@@ -72,7 +72,7 @@ def test_neither_the_program_nor_the_owner_changes_a_row(
     assert after["verification"]["ok"]
 
 
-def test_the_login_has_no_way_round_the_guards(ledger, ledger_database):
+def test_the_login_has_no_way_round_the_guards(ledger, ledger_database, postgres_server):
     import psycopg
 
     for statement in (
@@ -100,6 +100,8 @@ def test_the_login_has_no_way_round_the_guards(ledger, ledger_database):
         with pytest.raises(psycopg.errors.RaiseException, match=words):
             run(ledger_database, statement)
     assert ledger._store.excess_rights() == ()
+    run(postgres_server, f"GRANT DELETE ON {SCHEMA}.meta TO {WRITER}")  # it could be unsealed
+    assert ledger._store.excess_rights() == ("DELETE",)
 
 
 def test_a_row_added_behind_the_programs_back_is_seen(ledger, ledger_database):
@@ -127,6 +129,15 @@ TAMPERED = {
         "The guard no_edit of assets",
     ),
     "rows that hide": (["ALTER TABLE {0}.charges ENABLE ROW LEVEL SECURITY"], "may hide"),
+    "a trigger that makes every charge cheaper": (
+        [
+            "CREATE FUNCTION {0}.cheap() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$BEGIN NEW.rho = NEW.rho / 9; RETURN NEW; END$$",
+            "CREATE TRIGGER cheap BEFORE INSERT ON {0}.charges FOR EACH ROW "
+            "EXECUTE FUNCTION {0}.cheap()",
+        ],
+        "The trigger cheap of charges",
+    ),
     "a charge made cheaper": (
         ["ALTER TABLE {0}.charges DISABLE TRIGGER USER", "UPDATE {0}.charges SET rho = rho / 9"],
         "Row 1 of charges is not as it was written",
@@ -209,6 +220,15 @@ def test_the_workspace_may_name_its_ledger_and_two_names_are_refused(
     settings.write_text(f'[ledger]\naddress = "{ledger_database}"\n')
     with pytest.raises(LedgerError, match="holds a password"):
         Ledger(tmp_path)
+    for written, words in (
+        (f"{bare}?sslpassword=canary", "holds a password"),
+        (f"{bare}?p%61ssword=canary", "holds a password"),
+        ("postgresql://a:canary@[::1/b", "cannot be read"),
+    ):
+        settings.write_text(f'[ledger]\naddress = "{written}"\n')
+        with pytest.raises(LedgerError, match=words) as caught:
+            Ledger(tmp_path)
+        assert "canary" not in str(caught.value)
     settings.write_text("[ledger")  # a rule that cannot be read leads to no other ledger
     with pytest.raises(LedgerError, match="not the one that was used last"):
         Ledger(tmp_path).register("ward", epsilon=1.0, delta=1e-6)
@@ -359,13 +379,11 @@ def test_what_began_before_a_migration_and_writes_after_it_is_refused(ledger):
     """It looked at the database before it was sealed, and waited for its turn meanwhile."""
     before = ledger.export()["chain"]
     turn = ledger._store.transaction
-    with (
-        pytest.raises(LedgerError, match="was carried into another store"),
-        turn(write=True, asset="ward") as late,
-    ):
+    with turn(write=True, asset="ward") as late:
         with turn(write=True) as migration:
             seal(migration)
-        append(late, "corrections", 1, "late", "me", "t")
+        with pytest.raises(LedgerError, match="was carried into another store"):
+            append(late, "corrections", 1, "late", "me", "t")
     assert ledger.export()["chain"] == before
 
 

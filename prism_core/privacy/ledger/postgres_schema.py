@@ -35,7 +35,7 @@ _MORE = {
 
 # Types of triggers as the catalogue counts them: row 1, before 2, insert 4, delete 8, update 16,
 # truncate 32.
-_EDIT, _EMPTY, _INSERT = 27, 34, 7
+_EDIT, _EMPTY, INSERT = 27, 34, 7
 
 BODIES = {
     "refuse": """
@@ -78,15 +78,15 @@ def guards() -> dict[tuple[str, str], tuple[int, str]]:
     for table in TABLES:
         found[table, "no_edit"] = (_EDIT, "refuse")
         found[table, "no_truncate"] = (_EMPTY, "refuse")
-        found[table, "in_order"] = (_INSERT, "in_order")
-    found["states", "states_follow"] = (_INSERT, "states_follow")
+        found[table, "in_order"] = (INSERT, "in_order")
+    found["states", "states_follow"] = (INSERT, "states_follow")
     return found
 
 
 _WHEN = {
     _EDIT: "BEFORE UPDATE OR DELETE ON {} FOR EACH ROW",
     _EMPTY: "BEFORE TRUNCATE ON {} FOR EACH STATEMENT",
-    _INSERT: "BEFORE INSERT ON {} FOR EACH ROW",
+    INSERT: "BEFORE INSERT ON {} FOR EACH ROW",
 }
 
 

@@ -101,19 +101,28 @@ class PostgresConnection:
         return iter(())
 
     def missing_guards(self) -> Iterator[str]:
-        """Triggers and functions that are not as `postgres_schema` makes them, and what hides."""
+        """Triggers and functions that are not as `postgres_schema` makes them, and what hides.
+
+        Also a trigger of somebody else that may change a row before it is written: the chain would
+        hold the changed one.
+        """
         rows = self.execute(
             "SELECT c.relname, t.tgname, t.tgtype::int, p.proname, t.tgenabled = 'A' AND t.tgqual "
             "IS NULL, p.prosrc FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-            "JOIN pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = ?::regnamespace",
+            "JOIN pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = ?::regnamespace "
+            "AND NOT t.tgisinternal",
             (SCHEMA,),
         ).fetchall()
         found = {(table, name): tuple(rest) for table, name, *rest in rows}
-        for (table, name), (kind, function) in postgres_schema.guards().items():
+        guards = postgres_schema.guards()
+        for (table, name), (kind, function) in guards.items():
             # The text is compared: a function of the right name could do nothing.
             wanted = (kind, function, True, postgres_schema.BODIES[function])
             if found.get((table, name)) != wanted:
                 yield f"The guard {name} of {table} against edits is missing or changed."
+        for table, name in sorted(found.keys() - guards.keys()):
+            if found[table, name][0] & postgres_schema.INSERT == postgres_schema.INSERT:
+                yield f"The trigger {name} of {table} is none of the ledger's and may change rows."
         hidden = self.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = ?::regnamespace AND relkind = 'r' "
             "AND (relrowsecurity OR relhasrules)",
@@ -184,10 +193,12 @@ class PostgresStore:
         """What the login may do to the ledger's rows beyond adding them, for `prism doctor`."""
         query = (
             "SELECT v FROM unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) v "
-            "WHERE has_table_privilege(current_user, ?, v)"
+            "WHERE EXISTS (SELECT 1 FROM unnest(?::text[]) t "
+            "WHERE has_table_privilege(current_user, t, v))"
         )
+        tables = [f"{SCHEMA}.{name}" for name in (*postgres_schema.TABLES, "meta")]
         with self.transaction() as db:
-            return tuple(v for (v,) in db.execute(query, (f"{SCHEMA}.charges",)).fetchall())
+            return tuple(v for (v,) in db.execute(query, (tables,)).fetchall())
 
     def unsynced(self) -> bool:
         """Whether the server says that it does not sync its commits to disk."""
@@ -230,8 +241,13 @@ def described(address: str) -> str:
 
 
 def without_password(address: str) -> bool:
-    """Whether an address holds no password."""
-    return not _facts(address).get("password")
+    """Whether an address holds no password, neither of the login nor of its key.
+
+    Raises:
+        LedgerError: when it cannot be read as one.
+    """
+    facts = _facts(address)
+    return not (facts.get("password") or facts.get("sslpassword"))
 
 
 def _facts(address: str) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from prism_core.errors import ConfigError, LedgerError
-from prism_core.privacy.ledger import rules
+from prism_core.privacy.ledger import postgres_store, rules
 from prism_core.privacy.ledger.sqlite_store import FILE, SqliteStore
 
 if TYPE_CHECKING:
@@ -44,8 +43,7 @@ def address(folder: Path) -> str:
             "Nothing was charged. Take one of them out: all that is spent stands in one ledger.",
             field="ledger",
         )
-    parts = urlsplit(written)
-    if parts.password or "password=" in parts.query:
+    if checked(written) and not postgres_store.without_password(written):
         raise LedgerError(
             f"The workspace's {rules.SETTINGS} holds a password. Take it out of the address, and "
             "put it in PRISM_LEDGER_PASSWORD, a service file or ~/.pgpass.",
@@ -92,6 +90,4 @@ def store_at(place: str, folder: Path) -> Store:
     """
     if not place:
         return SqliteStore(folder / FILE)
-    from prism_core.privacy.ledger.postgres_store import PostgresStore  # needs an extra
-
-    return PostgresStore(place, folder)
+    return postgres_store.PostgresStore(place, folder)
