@@ -389,7 +389,8 @@ def test_what_began_before_a_migration_and_writes_after_it_is_refused(ledger):
 
 def test_a_migration_that_was_killed_can_be_begun_again(tmp_path, postgres_server, monkeypatch):
     ledger = filled(tmp_path / "work")
-    monkeypatch.setenv("PRISM_LEDGER", fresh_ledger(postgres_server))
+    address = fresh_ledger(postgres_server)
+    monkeypatch.setenv("PRISM_LEDGER", address)
 
     def killed(db):
         raise KeyboardInterrupt
@@ -400,3 +401,10 @@ def test_a_migration_that_was_killed_can_be_begun_again(tmp_path, postgres_serve
             transfer.migrate(ledger.folder, "file")
     assert transfer.migrate(ledger.folder, "file").check.ok
     assert charge(Ledger(ledger.folder)) == 5
+    monkeypatch.delenv("PRISM_LEDGER")
+    with monkeypatch.context() as patch:
+        patch.setattr(transfer, "seal", killed)  # likewise on the way back into the file
+        with pytest.raises(KeyboardInterrupt):
+            transfer.migrate(ledger.folder, address)
+    assert transfer.migrate(ledger.folder, address).check.ok
+    assert charge(Ledger(ledger.folder)) == 6

@@ -11,6 +11,7 @@ import pytest
 
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, network_drive, store_choice, transfer
+from prism_core.privacy.ledger.store import seal
 from tests.support.ledgers import charge, drop, filled, kept, run
 
 pytestmark = pytest.mark.privacy
@@ -34,6 +35,25 @@ def test_a_backup_put_back_is_the_same_ledger(tmp_path, either_store, prism, mon
     assert again.path.is_file()
     assert charge(again) == 5
     assert again.verify().ok
+
+
+def test_what_was_restored_is_what_the_workspace_used_last(tmp_path, prism):
+    ledger, out, new = filled(tmp_path / "work"), tmp_path / "backup", tmp_path / "new"
+    assert prism("ledger", "backup", "--out", out, "--workspace", ledger.folder).status == 0
+    assert prism("ledger", "restore", out, "--workspace", new).status == 0
+    (new / "ledger.sqlite").unlink()  # before anything was charged here
+    with pytest.raises(LedgerError, match="not the one that was used last"):
+        Ledger(new).register("ward", epsilon=9.0, delta=1e-6)
+
+
+def test_a_sealed_file_is_not_taken_for_the_ledger_that_is_put_back(tmp_path, prism):
+    ledger, out = filled(tmp_path / "work"), tmp_path / "backup"
+    where = ["--workspace", ledger.folder]
+    assert prism("ledger", "backup", "--out", out, *where).status == 0
+    assert prism("ledger", "restore", out, *where).status == 0  # it is there: nothing is done
+    with ledger._store.transaction(write=True) as db:
+        seal(db)
+    assert "There is a ledger in" in prism("ledger", "restore", out, *where).err
 
 
 def test_an_older_backup_asks_why_and_says_so_later(tmp_path, either_store, prism, request):

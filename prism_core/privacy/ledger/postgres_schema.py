@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger.store import COLUMNS, VERSION
+from prism_core.privacy.ledger.store import CHAIN, COLUMNS, KNOWN_STATES, MOVES, VERSION
 
 SCHEMA = "prism_ledger"
 ROLE = "prism_writer"
@@ -29,7 +29,7 @@ _KINDS = {
 _REFERS = {"asset": "assets", "charge": "charges"}
 _MORE = {
     "assets": ("UNIQUE (name)",),
-    "states": ("CHECK (state IN ('reserved', 'done', 'failed', 'void'))",),
+    "states": (f"CHECK (state IN {KNOWN_STATES})",),
     "chain": ("UNIQUE (kind, row)",),
 }
 
@@ -62,7 +62,7 @@ BEGIN
     SELECT state INTO last FROM {SCHEMA}.states
         WHERE charge = NEW.charge ORDER BY id DESC LIMIT 1;
     IF COALESCE(last, 'new') || '>' || NEW.state NOT IN
-        ('new>reserved', 'reserved>done', 'reserved>failed', 'reserved>void') THEN
+        {MOVES} THEN
         RAISE EXCEPTION 'a closed charge stands';
     END IF;
     RETURN NEW;
@@ -132,7 +132,7 @@ def script(role: str = ROLE) -> str:
 
 
 def _table(name: str) -> str:
-    columns = ("id", "kind", "row", "digest") if name == "chain" else COLUMNS[name]
+    columns = CHAIN if name == "chain" else COLUMNS[name]
     parts = ["id bigint PRIMARY KEY"]
     for column in columns[1:]:
         refers = f" REFERENCES {SCHEMA}.{_REFERS[column]} (id)" if column in _REFERS else ""

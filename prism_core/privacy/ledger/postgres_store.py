@@ -28,6 +28,7 @@ from prism_core.privacy.ledger.store import (
     check_head,
     check_version,
     nothing,
+    version_of,
 )
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class PostgresStore:
 
 
 def _check_version(db: Connection, *, write: bool) -> None:
-    version = db.execute("SELECT MAX(version) FROM meta").fetchone()[0] or 0
+    version = version_of(db)
     check_version(version, write=write)
     if version < VERSION:
         raise LedgerError(

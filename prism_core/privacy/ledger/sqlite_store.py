@@ -22,6 +22,8 @@ from prism_core.privacy.ledger.chain_head import Head
 from prism_core.privacy.ledger.store import (
     COLUMNS,
     FULL,
+    KNOWN_STATES,
+    MOVES,
     PATIENCE,
     READ_ONLY,
     VERSION,
@@ -30,6 +32,7 @@ from prism_core.privacy.ledger.store import (
     check_version,
     enter,
     nothing,
+    version_of,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +86,7 @@ def triggers() -> dict[str, str]:
     found["states_follow"] = (
         "CREATE TRIGGER states_follow BEFORE INSERT ON states WHEN COALESCE((SELECT state FROM "
         "states WHERE charge = NEW.charge ORDER BY id DESC LIMIT 1), 'new') || '>' || NEW.state "
-        "NOT IN ('new>reserved', 'reserved>done', 'reserved>failed', 'reserved>void') "
+        f"NOT IN {MOVES} "
         "BEGIN SELECT RAISE(ABORT, 'a closed charge stands'); END"
     )
     return found
@@ -264,12 +267,12 @@ def _write_ahead(db: sqlite3.Connection) -> None:
             return
 
 
-def _version(db: sqlite3.Connection) -> int:
+def _version(db: SqliteConnection) -> int:
     known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-    row = db.execute("SELECT MAX(version) FROM meta").fetchone() if known else (None,)
-    if not isinstance(row[0] or 0, int):
+    found = version_of(db) if known else 0
+    if not isinstance(found, int):
         raise LedgerError(DAMAGED, field="workspace")
-    return row[0] or 0
+    return found
 
 
 def _migrate(db: SqliteConnection) -> None:
@@ -391,7 +394,7 @@ _CELLS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """By table and type its columns. SQLite takes any value in any column."""
 
-_STATES = "SELECT 1 FROM states WHERE state NOT IN ('reserved', 'done', 'failed', 'void') LIMIT 1"
+_STATES = f"SELECT 1 FROM states WHERE state NOT IN {KNOWN_STATES} LIMIT 1"
 
 
 def check_cells(db: sqlite3.Connection) -> None:

@@ -49,6 +49,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 CHAIN = ("id", "kind", "row", "digest")
 """The columns of the chain, which has an entry for each of their rows."""
 
+KNOWN_STATES = "('reserved', 'done', 'failed', 'void')"
+MOVES = "('new>reserved', 'reserved>done', 'reserved>failed', 'reserved>void')"
+"""In SQL, for the guards: the states of a charge, and which follows on which."""
+
 READ_ONLY = (
     "The workspace may only be read here, so nothing was charged or written. Its ledger can be "
     "listed, shown, verified and exported. To write, check the permissions of the folder and of "
@@ -174,6 +178,11 @@ def rows_of(db: Connection, table: str) -> list[tuple[Any, ...]]:
 def chain_of(db: Connection) -> list[tuple[Any, ...]]:
     """All entries of the chain, in order."""
     return db.execute(f"SELECT {', '.join(CHAIN)} FROM chain ORDER BY id").fetchall()
+
+
+def version_of(db: Connection) -> int:
+    """The version of a ledger, `SEALED` where it was carried elsewhere; 0 where none is noted."""
+    return db.execute("SELECT MAX(version) FROM meta").fetchone()[0] or 0
 
 
 def seal(db: Connection) -> None:

@@ -19,7 +19,16 @@ from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import audit, chain_head, store_choice
 from prism_core.privacy.ledger.chain_head import Head
 from prism_core.privacy.ledger.sqlite_store import FILE, SqliteStore
-from prism_core.privacy.ledger.store import CHAIN, COLUMNS, add, chain_of, rows_of, seal
+from prism_core.privacy.ledger.store import (
+    CHAIN,
+    COLUMNS,
+    SEALED,
+    add,
+    chain_of,
+    rows_of,
+    seal,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,12 +135,18 @@ def migrate(folder: Path, origin: str) -> Carried:
 
 
 def _fill(folder: Path, source: Connection) -> str:
-    """Carry a ledger into the empty store of a workspace; where that is, in words."""
+    """Carry a ledger into the empty store of a workspace; where that is, in words.
+
+    Of a crash after the copy nothing is missing: what holds this ledger already is left as it is.
+    """
     wanted = store_choice.address(folder)
     if not wanted:
         path = folder / FILE
-        if path.exists() and not _empty_file(path):
-            raise _occupied(f"the file {path}")
+        if path.exists():
+            store = SqliteStore(path)
+            with store.transaction() as db:
+                if not _to_fill(db, source, store.place):
+                    return store.place
         content, _ = _image(source, None)
         files.folder(folder)
         for ending in ("-wal", "-shm"):  # of an empty ledger that is replaced
@@ -142,15 +157,18 @@ def _fill(folder: Path, source: Connection) -> str:
         # Without the workspace's note, which the target does not hold before it is filled.
         store = store_choice.store_at(wanted, Path(elsewhere))
         with store.transaction(write=True) as db:
-            if _is_empty(db):
+            if _to_fill(db, source, store.place):
                 _copy(source, db)
-            elif chain_of(db) != chain_of(source):  # of a crash after the copy nothing is missing
-                raise _occupied(store.place)
         return store.place
 
 
-def _occupied(place: str) -> LedgerError:
-    return LedgerError(
+def _to_fill(target: Connection, source: Connection, place: str) -> bool:
+    """Whether a target is empty; where it is not, it holds the very ledger that is carried."""
+    if not chain_of(target) and not any(rows_of(target, table) for table in COLUMNS):
+        return True
+    if chain_of(target) == chain_of(source) and version_of(target) != SEALED:
+        return False
+    raise LedgerError(
         f"There is a ledger in {place} already; nothing was carried over. Two ledgers cannot be "
         "joined. Move it away, or name another place.",
         field="ledger",
@@ -179,15 +197,6 @@ def _copy(source: Connection, target: Connection) -> None:
         add(target, "chain", CHAIN, entry)
 
 
-def _is_empty(db: Connection) -> bool:
-    return not chain_of(db) and not any(rows_of(db, table) for table in COLUMNS)
-
-
-def _empty_file(path: Path) -> bool:
-    with SqliteStore(path).transaction() as db:
-        return _is_empty(db)
-
-
 @contextmanager
 def _copy_of(origin: Path) -> Iterator[Store]:
     """A private copy of a backup: it is read, and never written, where it stands."""
@@ -212,11 +221,15 @@ def _whole(db: Connection, noted: Head | None) -> Verification:
 
 
 def _same(folder: Path, check: Verification) -> Verification:
-    """The check of the workspace's ledger as it is now, which must be the one carried over."""
+    """The check of the workspace's ledger as it is now, which must be the one carried over.
+
+    It is noted as the one that was used last: a process that looks elsewhere charges nothing.
+    """
     noted = chain_head.noted(folder)
     with store_choice.open_store(folder).transaction() as db:
-        found = _whole(db, noted)
+        found, newest = _whole(db, noted), Head.of(db)
     _agree(found, check)
+    chain_head.note(folder, newest)
     return found
 
 
