@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import PrismError
 from prism_core.hosting import configuration
-from prism_core.privacy.ledger import Ledger, network_drive, store_choice
+from prism_core.privacy.ledger import Ledger, chain_head, network_drive, store_choice
 from prism_core.privacy.ledger.postgres_store import PostgresStore
 from prism_core.runs.doctor import MachineCheck
 from prism_core.text import untrusted
@@ -110,7 +110,7 @@ def _newest_charge(workspace: Path) -> dt.datetime | None:
             return None
     # Not by opening the file, which would write beside it: the note is written with every charge.
     try:
-        seconds = (workspace / "ledger.head").stat().st_mtime
+        seconds = (workspace / chain_head.FILE).stat().st_mtime
     except OSError:
         return None
     return dt.datetime.fromtimestamp(seconds, dt.UTC)

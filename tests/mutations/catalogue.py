@@ -1322,6 +1322,13 @@ CATALOGUE = (
         f"{DATABASE}::test_there_and_back_again",
     ),
     _one(
+        "a database that was carried away meanwhile is charged",
+        "PostgresConnection.take_turn",
+        "_check_version(self, write=True)",
+        "pass",
+        f"{DATABASE}::test_what_began_before_a_migration_and_writes_after_it_is_refused",
+    ),
+    _one(
         "the integrity check is for the command alone",
         "Ledger.charge",
         "turn = self._store.transaction(write=True, asset=canonical(asset), check=check_whole)",

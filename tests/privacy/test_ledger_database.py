@@ -191,7 +191,7 @@ def test_no_message_holds_the_password(ledger_database, tmp_path, monkeypatch, c
         told = "".join(capsys.readouterr()) + caplog.text
         assert "canary" not in told.replace("nobody_canary", "")
     monkeypatch.setenv(store_choice.VARIABLE, ledger_database)
-    assert "canary" not in Ledger(tmp_path).place
+    assert "canary" not in store_choice.open_store(tmp_path).place
 
 
 def test_the_password_may_stand_in_a_variable_of_its_own(ledger_database, tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
-"""The head of the ledger's chain: its newest entry, noted beside the file.
+"""The head of the ledger's chain: its newest entry, noted in the workspace.
 
-The chain in the file shows edits, and nothing of what was cut off at its end: an emptied file, or
-an older copy, is a whole chain. So every write notes afterwards how many entries there are and the
+The chain itself shows edits, and nothing of what was cut off at its end: an emptied ledger, or an
+older copy, is a whole chain. So every write notes afterwards how many entries there are and the
 digest of the last one, in a file of its own. A ledger whose chain does not hold that entry is not
 the one that was used last, and nothing is charged to it. Whoever can write the workspace can
 rewrite the note, too; against that, note the digest that `prism ledger verify` prints elsewhere.
@@ -27,8 +27,8 @@ FILE = "ledger.head"
 
 DIFFERENT = (
     "The ledger is not the one that was used last in this workspace: entry {rows} is missing or "
-    "another one. The file was emptied or rewritten, or is an older copy. Nothing was charged. Put "
-    "the right file back. If an older copy was put there on purpose, say so with `prism ledger "
+    "another one. It was emptied or rewritten, or is an older copy. Nothing was charged. Put the "
+    "right one back. If an older copy was put there on purpose, say so with `prism ledger "
     "accept --why TEXT`."
 )
 
@@ -49,12 +49,12 @@ class Head:
 
     @classmethod
     def of(cls, db: Connection) -> Head | None:
-        """The newest entry of a file, None while it has none."""
+        """The newest entry of a ledger, None while it has none."""
         last = db.execute("SELECT id, digest FROM chain ORDER BY id DESC LIMIT 1").fetchone()
         return None if last is None else cls(rows=last[0], digest=last[1])
 
     def missing(self, db: Connection) -> str:
-        """Why the file is not the one that was used last, "" where it is."""
+        """Why a ledger is not the one that was used last, "" where it is."""
         row = db.execute("SELECT digest FROM chain WHERE id = ?", (self.rows,)).fetchone()
         return "" if row is not None and row[0] == self.digest else DIFFERENT.format(rows=self.rows)
 
@@ -106,7 +106,7 @@ def note(folder: Path, head: Head | None) -> None:
 
 
 def accept(folder: Path, head: Head | None, why: str) -> None:
-    """Note that the file as it is was put there on purpose; what was said before stays.
+    """Note that the ledger as it is was put there on purpose; what was said before stays.
 
     Raises:
         LedgerError: when nothing is said, or the note cannot be written.

@@ -93,11 +93,6 @@ class Ledger:
         self.path = self.folder / FILE
         self._store = open_store(self.folder) if store is None else store
 
-    @property
-    def place(self) -> str:
-        """Where it is kept, in words."""
-        return self._store.place
-
     def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
         """Name an asset and fix its lifetime budget; naming it again changes nothing.
 
@@ -397,7 +392,7 @@ class Ledger:
         return str(found[0])
 
     def verify(self, head: str = "") -> audit.Verification:
-        """Check the whole file; see `audit.verify`."""
+        """Check the whole ledger; see `audit.verify_ledger`."""
         noted = heads.noted(self.folder)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
             return audit.verify_ledger(db, head, noted)
