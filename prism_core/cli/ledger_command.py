@@ -65,15 +65,10 @@ def open_ledger(arguments: argparse.Namespace) -> Ledger:
         LedgerError: when there is none, or it cannot be opened.
     """
     from prism_core.privacy.ledger import Ledger, default_workspace
-    from prism_core.privacy.ledger.store_choice import present
+    from prism_core.privacy.ledger.store_choice import check_present
 
     folder = arguments.workspace or default_workspace()
-    if not present(folder):
-        raise LedgerError(
-            f"There is no ledger in {str(folder)!r}. Name its folder with --workspace; the first "
-            "release of a private table creates it.",
-            field="workspace",
-        )
+    check_present(folder)
     return Ledger(folder)
 
 

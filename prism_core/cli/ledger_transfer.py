@@ -108,10 +108,8 @@ def _head(arguments: argparse.Namespace) -> None:
 
 
 def _backup(arguments: argparse.Namespace) -> None:
-    from prism_core.cli.ledger_command import open_ledger
     from prism_core.privacy.ledger import transfer
 
-    open_ledger(arguments)  # which says so where there is none
     _tell(arguments, transfer.backup(_folder(arguments), arguments.out))
 
 

@@ -46,6 +46,12 @@ def test_what_was_restored_is_what_the_workspace_used_last(tmp_path, prism):
         Ledger(new).register("ward", epsilon=9.0, delta=1e-6)
 
 
+def test_a_backup_of_nothing_makes_no_ledger(tmp_path):
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        transfer.backup(tmp_path, tmp_path / "backup")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_sealed_file_is_not_taken_for_the_ledger_that_is_put_back(tmp_path, prism):
     ledger, out = filled(tmp_path / "work"), tmp_path / "backup"
     where = ["--workspace", ledger.folder]

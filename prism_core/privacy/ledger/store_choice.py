@@ -73,6 +73,20 @@ def present(folder: Path) -> bool:
     return bool(address(folder)) or (folder / FILE).is_file()
 
 
+def check_present(folder: Path) -> None:
+    """Refuse a workspace without a ledger, before opening one makes its file.
+
+    Raises:
+        LedgerError: when there is none.
+    """
+    if not present(folder):
+        raise LedgerError(
+            f"There is no ledger in {str(folder)!r}. Name its folder with --workspace; the first "
+            "release of a private table creates it.",
+            field="workspace",
+        )
+
+
 def open_store(folder: Path) -> Store:
     """The store of a workspace's ledger; its file is made where it is to be one.
 

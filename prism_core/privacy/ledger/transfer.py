@@ -59,8 +59,10 @@ def backup(folder: Path, out: Path) -> Carried:
     """Write the ledger of a workspace to a file, whichever store keeps it.
 
     Raises:
-        LedgerError: when it is not whole, or the file is there already or cannot be written.
+        LedgerError: when there is none, it is not whole, or the file is there already or cannot
+            be written.
     """
+    store_choice.check_present(folder)
     if out.exists():
         raise LedgerError(f"{str(out)!r} is there already. Name a new file.", field="out")
     noted = chain_head.noted(folder)  # before the ledger is looked at: it may go on
