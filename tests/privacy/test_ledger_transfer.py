@@ -11,7 +11,8 @@ import pytest
 
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, network_drive, store_choice, transfer
-from prism_core.privacy.ledger.store import seal
+from prism_core.privacy.ledger.sqlite_store import SqliteStore
+from prism_core.privacy.ledger.store import SEALED, rows_of, seal, version_of
 from tests.support.ledgers import charge, drop, filled, kept, run
 
 pytestmark = pytest.mark.privacy
@@ -44,6 +45,19 @@ def test_what_was_restored_is_what_the_workspace_used_last(tmp_path, prism):
     (new / "ledger.sqlite").unlink()  # before anything was charged here
     with pytest.raises(LedgerError, match="not the one that was used last"):
         Ledger(new).register("ward", epsilon=9.0, delta=1e-6)
+
+
+def test_a_file_that_is_left_behind_is_sealed_though_somebody_reads_it(tmp_path):
+    ledger = filled(tmp_path / "work")
+    with closing(sqlite3.connect(ledger.path)) as reader:
+        reader.execute("SELECT * FROM charges").fetchall()
+        charge(ledger)
+        with ledger._store.transaction(write=True) as db:
+            seal(db)
+        there = transfer._retire(ledger.folder)
+    with SqliteStore(there).transaction() as db:
+        assert version_of(db) == SEALED
+        assert len(rows_of(db, "charges")) == 5
 
 
 def test_a_backup_of_nothing_makes_no_ledger(tmp_path):

@@ -313,7 +313,7 @@ def _upgrade(db: SqliteConnection, version: int) -> None:
     db.execute("INSERT INTO meta (version) VALUES (?)", (VERSION,))
 
 
-_NEWEST = "-wal"
+NEWEST = "-wal"
 """SQLite's name for the file of what was written last; the file proper comes to hold it later."""
 _TRIES = 20
 """Copies until one is whole; a writer takes milliseconds."""
@@ -357,7 +357,7 @@ def _copied_whole(path: Path, copy: Path) -> bool:
     """Copy the file and its newest entries; whether nobody wrote meanwhile."""
     try:
         before = _file_state(path)
-        for ending in ("", _NEWEST):
+        for ending in ("", NEWEST):
             source, target = (each.with_name(path.name + ending) for each in (path, copy))
             # An earlier try may have copied one that is gone by now.
             target.unlink(missing_ok=True)
@@ -370,7 +370,7 @@ def _copied_whole(path: Path, copy: Path) -> bool:
 
 def _file_state(path: Path) -> list[tuple[int, int, int] | None]:
     found: list[tuple[int, int, int] | None] = []
-    for ending in ("", _NEWEST):
+    for ending in ("", NEWEST):
         try:
             stat = path.with_name(path.name + ending).stat()
             found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))

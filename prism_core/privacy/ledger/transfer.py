@@ -18,7 +18,7 @@ from prism_core import files
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import audit, chain_head, store_choice
 from prism_core.privacy.ledger.chain_head import Head
-from prism_core.privacy.ledger.sqlite_store import FILE, SqliteStore
+from prism_core.privacy.ledger.sqlite_store import FILE, NEWEST, SqliteStore
 from prism_core.privacy.ledger.store import (
     CHAIN,
     COLUMNS,
@@ -151,7 +151,7 @@ def _fill(folder: Path, source: Connection) -> str:
                     return store.place
         content, _ = _image(source, None)
         files.folder(folder)
-        for ending in ("-wal", "-shm"):  # of an empty ledger that is replaced
+        for ending in (NEWEST, "-shm"):  # of an empty ledger that is replaced
             path.with_name(path.name + ending).unlink(missing_ok=True)
         files.replace(path, content)
         return f"the file {path}"
@@ -248,6 +248,10 @@ def _retire(folder: Path) -> Path:
     path = folder / FILE
     day = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     there = path.with_name(f"{FILE}.moved-{day}")
-    path.rename(there)
+    # While another program reads the file, its newest entries, the seal too, stand beside it.
+    for ending in ("", NEWEST):
+        source = path.with_name(path.name + ending)
+        if source.exists():
+            source.rename(there.with_name(there.name + ending))
     files.sync_folder(folder)
     return there
