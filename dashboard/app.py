@@ -67,7 +67,7 @@ def _pages(*, demo: bool) -> list[StreamlitPage]:
             title="Start",
             url_path=url_path(START),
             icon=":material/home:",
-            default=not demo and (curates or not access.granted(*READERS)),
+            default=not demo,
             visibility="visible" if curates else "hidden",
         )
     ]
@@ -89,7 +89,6 @@ def _pages(*, demo: bool) -> list[StreamlitPage]:
                 title="Committee",
                 url_path=url_path(COMMITTEE),
                 icon=":material/gavel:",
-                default=not demo and not curates and reads,
                 visibility="visible" if reads else "hidden",
             )
         )
