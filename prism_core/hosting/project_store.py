@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import re
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -20,6 +21,7 @@ from prism_core.hosting import audit_log
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from prism_core.bundle.project_file import ProjectFile
@@ -46,6 +48,7 @@ class ProjectRecord:
         changed: UTC time of the last change.
         shared: by subject: the name of who else may open it, and as what.
         source: name of the administrator's source that its rows come from, if any.
+        authors: subjects who have changed it; they decide on none of its protocols.
     """
 
     id: str
@@ -55,6 +58,7 @@ class ProjectRecord:
     changed: str
     shared: dict[str, tuple[str, Share]] = field(default_factory=dict)
     source: str = ""
+    authors: tuple[str, ...] = ()
 
     def role_of(self, subject: str) -> Literal["owner", "editor", "reader"] | None:
         """As what somebody may open it, None where they may not."""
@@ -91,7 +95,8 @@ class ProjectStore:
                 untrusted.text_of(path, untrusted.CONFIG), untrusted.CONFIG
             )
             shared = {who: (name, role) for who, (name, role) in document.pop("shared").items()}
-            return ProjectRecord(id=id, shared=shared, **document)
+            authors = tuple(document.pop("authors", ()))  # earlier records have none
+            return ProjectRecord(id=id, shared=shared, authors=authors, **document)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -130,20 +135,24 @@ class ProjectStore:
             AccessError: when it is somebody else's, or shared for reading only.
             ConfigError: when it cannot be written.
         """
-        found = self._editable(id)
-        record = ProjectRecord(
-            id=id,
-            name=project.name,
-            owner=self._person.subject if found is None else found.owner,
-            owner_name=self._person.name if found is None else found.owner_name,
-            changed=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            shared={} if found is None else found.shared,
-            source=source,
-        )
-        if found is None:
-            audit_log.note(self._workspace, self._person, "project made", id)
-        self._write(id, _PROJECT, project_file.dumps(project))
-        self._describe(record)
+        with self._alone():
+            found = self._editable(id)
+            me = self._person.subject
+            before = () if found is None else found.authors
+            record = ProjectRecord(
+                id=id,
+                name=project.name,
+                owner=me if found is None else found.owner,
+                owner_name=self._person.name if found is None else found.owner_name,
+                changed=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                shared={} if found is None else found.shared,
+                source=source,
+                authors=before if me in before else (*before, me),
+            )
+            if found is None:
+                audit_log.note(self._workspace, self._person, "project made", id)
+            self._write(id, _PROJECT, project_file.dumps(project))
+            self._describe(record)
 
     def share(self, id: str, subject: str, name: str, role: Share) -> None:
         """Let somebody else open a project; only its owner can.
@@ -158,13 +167,14 @@ class ProjectStore:
             AccessError: when it is somebody else's.
             ConfigError: for the owner, or another role.
         """
-        found = self._own(id)
-        if subject == found.owner or role not in SHARES or not subject:
-            raise ConfigError(
-                f"Share it with another person, as {' or '.join(SHARES)}.", field="share"
-            )
-        audit_log.note(self._workspace, self._person, "project shared", id, subject)
-        self._describe(replace(found, shared=found.shared | {subject: (name, role)}))
+        with self._alone():
+            found = self._own(id)
+            if subject == found.owner or role not in SHARES or not subject:
+                raise ConfigError(
+                    f"Share it with another person, as {' or '.join(SHARES)}.", field="share"
+                )
+            audit_log.note(self._workspace, self._person, "project shared", id, subject)
+            self._describe(replace(found, shared=found.shared | {subject: (name, role)}))
 
     def unshare(self, id: str, subject: str) -> None:
         """Take it away again.
@@ -172,10 +182,11 @@ class ProjectStore:
         Raises:
             AccessError: when it is somebody else's.
         """
-        found = self._own(id)
-        audit_log.note(self._workspace, self._person, "project no longer shared", id, subject)
-        rest = {who: how for who, how in found.shared.items() if who != subject}
-        self._describe(replace(found, shared=rest))
+        with self._alone():
+            found = self._own(id)
+            audit_log.note(self._workspace, self._person, "project no longer shared", id, subject)
+            rest = {who: how for who, how in found.shared.items() if who != subject}
+            self._describe(replace(found, shared=rest))
 
     def delete(self, id: str) -> None:
         """Delete what was entered; only its owner can. Charges and files of runs stay.
@@ -183,9 +194,22 @@ class ProjectStore:
         Raises:
             AccessError: when it is somebody else's.
         """
-        self._own(id)
-        audit_log.note(self._workspace, self._person, "project deleted", id)
-        shutil.rmtree(self._workspace / FOLDER / id, ignore_errors=True)
+        with self._alone():
+            self._own(id)
+            audit_log.note(self._workspace, self._person, "project deleted", id)
+            shutil.rmtree(self._workspace / FOLDER / id, ignore_errors=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One change at a time: a share that was taken away must not come back with a save."""
+        try:
+            with files.alone(files.folder(self._workspace / FOLDER)):
+                yield
+        except OSError:
+            raise ConfigError(
+                "The project cannot be saved. Check the workspace's folder and its disk.",
+                field="workspace",
+            ) from None
 
     def _own(self, id: str) -> ProjectRecord:
         found = self.opened(id)
@@ -215,11 +239,5 @@ class ProjectStore:
         self._write(record.id, _ABOUT, json.dumps(document, ensure_ascii=False))
 
     def _write(self, id: str, name: str, text: str) -> None:
-        try:
-            folder = files.folder(files.folder(self._workspace / FOLDER) / id)
-            files.replace(folder / name, text.encode("utf-8"))
-        except OSError:
-            raise ConfigError(
-                "The project cannot be saved. Check the workspace's folder and its disk.",
-                field="workspace",
-            ) from None
+        folder = files.folder(self._workspace / FOLDER / id)
+        files.replace(folder / name, text.encode("utf-8"))

@@ -124,11 +124,12 @@ def read(workspace: Path, number: str, quorum: int) -> SubmittedProtocol:
 
 
 def workers(workspace: Path, project: str) -> Collection[str]:
-    """Who works in a project now: its owner and its editors."""
+    """Who works in a project: its owner, its editors, and whoever has changed it before."""
     record = ProjectStore.record_in(workspace, project)
     if record is None:
         return ()
-    return (record.owner, *(who for who, (_, role) in record.shared.items() if role == "editor"))
+    editors = (who for who, (_, role) in record.shared.items() if role == "editor")
+    return {record.owner, *record.authors, *editors}
 
 
 def _step(entry: dict[str, Any]) -> CommitteeStep:

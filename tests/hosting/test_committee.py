@@ -145,6 +145,19 @@ def test_whoever_worked_in_it_when_it_was_submitted_never_decides(room, protocol
             Committee(tmp_path, someone, hosting()).approve(number)
 
 
+def test_whoever_changed_the_project_before_it_was_submitted_never_decides(
+    room, protocol, tmp_path
+):
+    """Though the share was taken away before anything was submitted."""
+    store = ProjectStore(tmp_path, person("ada"))
+    store.share(PROJECT, "ben", "Ben", "editor")
+    ProjectStore(tmp_path, person("ben")).save(PROJECT, ProjectFile(name="stays of ben"))
+    store.unshare(PROJECT, "ben")
+    number = room("ada").submit(protocol, PROJECT, ProjectFile(name="stays")).number
+    with pytest.raises(AccessError, match="Nobody decides on their own"):
+        room("ben").approve(number)
+
+
 @pytest.mark.parametrize("subject", ["ada", "aude", "max"])
 def test_only_reviewers_decide(room, waiting, subject):
     for step in (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 
 import pytest
 
 from prism_core.bundle.project_file import ProjectFile
 from prism_core.errors import AccessError, ConfigError
-from prism_core.hosting import audit_log, people
+from prism_core.hosting import audit_log, people, project_store
 from prism_core.hosting.identity import Identity
 from prism_core.hosting.project_store import ProjectStore
 
@@ -78,6 +79,25 @@ def test_an_editor_works_in_it_a_reader_does_not_and_neither_hands_it_on(stores)
     ada.unshare(ID, "ben")
     with pytest.raises(AccessError):
         ben.load(ID)
+
+
+def test_a_share_that_is_taken_away_does_not_come_back_with_a_save(stores, monkeypatch):
+    ada, ben = stores
+    ada.share(ID, "ben", "Ben", "editor")
+    takes = threading.Thread(target=ada.unshare, args=(ID, "ben"))
+    dumps = project_store.project_file.dumps
+
+    def meanwhile(project: ProjectFile) -> str:
+        """Ben's save has read whose the project is, and has not written it yet."""
+        takes.start()
+        takes.join(0.3)
+        return dumps(project)
+
+    monkeypatch.setattr(project_store.project_file, "dumps", meanwhile)
+    ben.save(ID, ProjectFile(name="by ben"))
+    takes.join()
+    found = ada.record(ID)
+    assert (found.name, found.shared, found.authors) == ("by ben", {}, ("ada", "ben"))
 
 
 def test_it_is_shared_with_another_person_in_a_known_role(stores):
