@@ -184,8 +184,8 @@ def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
     """The approval that goes with the run, None where nobody was asked.
 
     Raises:
-        PlanError: when another plan, other settings or another asset were approved, or in the
-            hosted form the committee's room did not give it.
+        PlanError: when another plan, other settings, another asset or other words were approved,
+            or in the hosted form the committee's room did not give it.
         PrivacyError: when the workspace asks for one and there is none.
     """
     path = folder / APPROVAL
@@ -193,6 +193,8 @@ def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
     hosting = configuration.current()
     if hosting is not None and found is not None and asset:
         committee.confirm(found, default_workspace(), hosting, _who(folder, "subject"))
+    if found is not None:
+        found.stated(_said(folder))
     return checked_approval(found, plan, asset, default_workspace() if asset else None)
 
 

@@ -332,7 +332,7 @@ def confirm(found: ApprovedPlan, workspace: Path, hosting: Hosting, starter: str
 
     Raises:
         PlanError: when it does not follow from votes of this workspace, or from too few.
-        ConfigError: when there is no such protocol.
+        ConfigError: when there is no such protocol, or it was not approved.
     """
     number = found.approval.protocol
     if not NUMBER.fullmatch(number) or not (workspace / FOLDER / number / ABOUT).is_file():
@@ -343,6 +343,11 @@ def confirm(found: ApprovedPlan, workspace: Path, hosting: Hosting, starter: str
         )
     protocol = read(workspace, number, hosting.quorum)
     check_votes(found, workspace, hosting.quorum, {*protocol.apart, starter})
+    # Votes stay signed when somebody else sends the protocol back.
+    if protocol.state != "approved":
+        raise ConfigError(
+            f"The protocol {number} is {protocol.state}. Nothing was run.", field="protocol"
+        )
 
 
 def _comment(text: str, *, empty: bool = False) -> str:

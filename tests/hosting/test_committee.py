@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.jobs import child, folders
 from prism_core.bundle.project_file import ProjectFile
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.bundle.protocol.votes import names_of
 from prism_core.errors import AccessError, ConfigError, LedgerError, PlanError
 from prism_core.hosting import audit_log
 from prism_core.hosting.committee import Committee, confirm
@@ -366,6 +368,37 @@ def test_who_voted_does_not_run_it(approved, tmp_path):
 def test_a_quorum_that_was_raised_holds_at_the_gate(approved, tmp_path):
     with pytest.raises(PlanError, match="it takes 2 people"):
         confirm(approved, tmp_path, hosting(2), "ada")
+
+
+def test_votes_of_a_protocol_that_was_sent_back_do_not_pass_the_gate(
+    room, waiting, protocol, tmp_path
+):
+    """Two had to approve; one did, one sent it back, and then one is said to be enough."""
+    room("rita", 2).approve(waiting)
+    found = room("rolf", 2).send_back(waiting, "no")
+    made = approval_file.approve(
+        protocol.to_json(),
+        by=names_of(found.votes),
+        role="privacy committee",
+        date=found.votes[0].at[:10],
+        number=waiting,
+        votes=found.votes,
+    )
+    with pytest.raises(ConfigError, match="is sent back"):
+        confirm(made, tmp_path, hosting(1), "ada")
+
+
+def test_a_run_says_no_other_words_than_the_approved_ones(approved, protocol, tmp_path):
+    """Whatever a page hands to its process."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    (folder / folders.APPROVAL).write_text(approved.dumps())
+    (folder / folders.SAID).write_text(json.dumps(STATED.to_dict()))
+    assert child._approval(folder, protocol.plan, "") == approved.approval
+    other = replace(STATED, recipients="anybody").to_dict()
+    (folder / folders.SAID).write_text(json.dumps(other))
+    with pytest.raises(PlanError, match="is not what was approved"):
+        child._approval(folder, protocol.plan, "")
 
 
 def test_the_audit_log_tells_every_step_and_no_word(room, waiting, tmp_path):
