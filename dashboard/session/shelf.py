@@ -19,7 +19,7 @@ from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import merged
-from prism_core.errors import AccessError, PrismError, SchemaError
+from prism_core.errors import AccessError, ConfigError, PrismError, SchemaError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,34 +103,47 @@ def project() -> Project:
     if _KEY not in st.session_state:
         key = st.query_params.get(_KEY, "")
         sample = st.session_state.pop(_OPEN_TO_ALL, None)  # looked at before the key was shown
-        st.session_state[_KEY] = _found(key) or sample or _new()
+        st.session_state[_KEY] = _addressed(key) or _mine(sample or Project())
     return st.session_state[_KEY]
 
 
-def _new() -> Project:
-    return Project(owner=identity.current().subject)
+def _mine(state: Project) -> Project:
+    """A project that nobody has stored yet, as this session's person's."""
+    state.owner = identity.current().subject
+    return state
 
 
-def _found(key: str) -> Project | None:
+def _addressed(key: str) -> Project | None:
     """The project of an address, None where there is none or it is not this person's."""
     try:
-        here = _shelf().get(key)
-        if here is not None and stored.allowed(here):
-            return here
-        found = stored.restored(key) if key else None
-        if found is None and here is not None:
-            raise AccessError(
-                "This project belongs to somebody else. Nothing was opened.", field="project"
-            )
-        if found is None:
-            # Without a record nobody could say whose the run is.
-            return None if identity.hosted() else _resumed(key)
+        return _found(key)
     except PrismError as error:
         st.session_state[_REFUSED] = str(error)
         return None
+
+
+def _found(key: str) -> Project | None:
+    """The project of an id, None where there is none.
+
+    Raises:
+        AccessError: when it is somebody else's.
+        PrismError: when it cannot be read.
+    """
+    here = _shelf().get(key)
+    if here is not None and stored.allowed(here):
+        access.note("project opened", key)
+        return here
+    found = stored.restored(key) if key else None
+    if found is None and here is not None:
+        access.note("refused", key, "project of another")
+        raise AccessError(
+            "This project belongs to somebody else. Nothing was opened.", field="project"
+        )
+    if found is None:
+        # Without a record nobody could say whose the run is.
+        return None if identity.hosted() else _resumed(key)
     if found.key == key:
         _attach_run(found)
-    found.owner = identity.current().subject
     return found
 
 
@@ -144,11 +157,13 @@ def open_stored(id: str) -> None:
 
     Raises:
         AccessError: when it is somebody else's.
+        PrismError: when it is gone, or cannot be read.
     """
     access.require()
     found = _found(id)
-    if found is not None:
-        st.session_state[_KEY] = found
+    if found is None:
+        raise ConfigError("This project is gone. Reload the page.", field="project")
+    st.session_state[_KEY] = found
 
 
 def forget_stored(id: str) -> None:
@@ -160,7 +175,7 @@ def forget_stored(id: str) -> None:
     stored.store().delete(id)
     _shelf().pop(id, None)
     if project().key == id:
-        st.session_state[_KEY] = _new()
+        st.session_state[_KEY] = _mine(Project())
 
 
 def address_of(state: Project) -> str:
@@ -257,7 +272,7 @@ def replace_project(new: Project) -> None:
     else:
         # So that it stands under the address that the tab shows already.
         new.key = project().key
-    new.owner = project().owner
+    _mine(new)
     _inherit(new)
     new.gallery = project().gallery
     new.opened = sample_marks(new)
@@ -275,8 +290,7 @@ def beside(new: Project) -> None:
     access.require()
     _inherit(new)
     new.opened = new.opened or sample_marks(new)
-    new.owner = project().owner
-    _keep(new)
+    _keep(_mine(new))
     _shelve(new)
     _shelve(project())
 
@@ -289,7 +303,7 @@ def remember() -> None:
     if not access.granted():
         return
     if not stored.allowed(project()):  # it was shared, and no longer is
-        st.session_state[_KEY] = _new()
+        st.session_state[_KEY] = _mine(Project())
     state = project()
     _shelve(state)
     if st.query_params.get(_KEY) != state.key:

@@ -6,7 +6,6 @@ with. In the laptop form there is one user.
 
 from __future__ import annotations
 
-import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -78,10 +77,10 @@ def restored(id: str) -> Project | None:
     state = with_sample(from_file(file), file.sample)
     state.data.from_source = record.source
     if record.role_of(identity.current().subject) == "reader":
-        state.key = secrets.token_urlsafe(16)
+        state.owner = identity.current().subject
         state.data.name = f"{state.data.name[:190]} (copy)"
         return state
-    state.key = id
+    state.key, state.owner = id, record.owner
     with suppress(PrismError):  # it is stored again at the next change
         state.kept = (to_file(state)[0], record.source)
     return state

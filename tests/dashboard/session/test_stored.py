@@ -13,6 +13,7 @@ from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
 from prism_core import files
 from prism_core.data.tables.raw_table import from_frame
+from prism_core.errors import AccessError
 from prism_core.hosting import audit_log
 from tests.support.pages import open_page, session, texts, turned
 
@@ -164,6 +165,7 @@ def at(door, subject: str, page: str = "start", address: str = "") -> AppTest:
 @pytest.fixture
 def of_ada(door, project) -> Project:
     door.let_in("u-ada")
+    project.owner = "u-ada"
     open_page("data", project)
     return project
 
@@ -209,6 +211,59 @@ def test_an_editor_works_in_it_until_it_is_taken_away(of_ada, door):
     turned(test, "data").run()
     assert test.session_state["project"] is not of_ada
     assert "stays.csv" not in texts(test)
+
+
+@pytest.fixture
+def with_ben(of_ada, door) -> AppTest:
+    """Ben's session, in which he works in Ada's project."""
+    door.let_in("u-ada")
+    stored.store().share(of_ada.key, "u-ben", "Ben Curator", "editor")
+    return at(door, "u-ben", "data", address=of_ada.key)
+
+
+def test_what_an_editor_opens_next_is_their_own(with_ben, of_ada):
+    for key in ("sample_scm_spurious", "sample_scm_spurious_replace"):
+        with_ben.button(key=key).click().run()
+        assert not with_ben.exception
+    with_ben.run()
+    state = with_ben.session_state["project"]
+    assert state.data.sample == "scm_spurious"
+    assert state.owner == "u-ben"
+
+
+@pytest.mark.parametrize("forget", [lambda: None, restarted], ids=["in memory", "from disk"])
+def test_a_project_that_its_owner_deleted_is_not_the_editors(of_ada, with_ben, door, forget):
+    if forget is restarted:
+        restarted()
+        with_ben = at(door, "u-ben", "data", address=of_ada.key)
+    state = with_ben.session_state["project"]
+    door.let_in("u-ada")
+    stored.store().delete(of_ada.key)
+    door.let_in("u-ben")
+    state.account.why = "another"
+    with_ben.run()
+    assert not with_ben.exception
+    assert with_ben.session_state["project"] is not state
+    assert stored.records() == ()
+
+
+def test_the_audit_log_tells_who_opened_what_is_in_memory(with_ben, of_ada, door, workspace):
+    at(door, "u-rolf", address=of_ada.key)
+    told = {(e.who, e.did, e.what) for e in audit_log.entries(workspace)}
+    assert ("u-ben", "project opened", of_ada.key) in told
+    assert ("u-rolf", "refused", of_ada.key) in told
+
+
+def test_a_project_that_was_taken_away_meanwhile_is_not_opened_from_the_list(of_ada, door):
+    door.let_in("u-ada")
+    stored.store().share(of_ada.key, "u-ben", "Ben Curator", "editor")
+    test = at(door, "u-ben")
+    door.let_in("u-ada")
+    stored.store().unshare(of_ada.key, "u-ben")
+    door.let_in("u-ben")
+    with pytest.raises(AccessError, match="belongs to somebody else"):
+        shelf.open_stored(of_ada.key)
+    assert test.session_state["project"] is not of_ada
 
 
 def test_a_reader_opens_a_copy_of_their_own(of_ada, door):
