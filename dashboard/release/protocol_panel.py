@@ -47,7 +47,7 @@ def given(plan: Plan) -> ApprovedPlan | None:
         PrismError: when it is of another plan or asset, or one is needed and there is none.
     """
     state = project()
-    _take_decision(state)
+    _take_decision(state, plan)
     if state.release.approved is not None:
         state.release.approved.check(plan, state.account.asset)
     elif _needed(state):
@@ -58,7 +58,7 @@ def given(plan: Plan) -> ApprovedPlan | None:
 def check(plan: Plan) -> ChecklistLine | None:
     """The line of the checklist, None where nobody is asked."""
     state = project()
-    refused = _take_decision(state)
+    refused = _take_decision(state, plan)
     if refused:
         return ChecklistLine(done=False, text=plain(refused))
     try:
@@ -87,11 +87,11 @@ def check(plan: Plan) -> ChecklistLine | None:
     )
 
 
-def _take_decision(state: Project) -> str:
+def _take_decision(state: Project, plan: Plan) -> str:
     """In the hosted form the committee's approval is the only one; why it does not count, or ""."""
     if state.data.public or not identity.hosted():
         return ""
-    return committee_room.take_approval(state)
+    return committee_room.take_approval(state, plan)
 
 
 def section(plan: Plan) -> None:
@@ -148,14 +148,17 @@ def _decided(state: Project, plan: Plan) -> None:
     if state.data.public:
         st.caption("The rows are public: nothing is spent, and no committee is asked.")
         return
-    if state.release.approved is not None:
-        _recorded(state, state.release.approved, plan)
+    found = state.release.approved
+    if found is not None:
+        _recorded(state, found, plan)
     submission_panel.section(
         state,
         plan,
         lambda: _made(state, plan),
         blank=bool(attribution.said(state).blank),
-        used=bool(_used(state, plan)),
+        approved=found is not None
+        and found.covers(plan, state.account.asset)
+        and not _used(state, plan),
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def section(
-    state: Project, plan: Plan, make: Callable[[], Protocol], *, blank: bool, used: bool
+    state: Project, plan: Plan, make: Callable[[], Protocol], *, blank: bool, approved: bool
 ) -> None:
     """The protocols of this project, and the button that submits another one.
 
@@ -30,15 +30,11 @@ def section(
         plan: what is entered now.
         make: gives the protocol of that plan.
         blank: whether the statement has blanks.
-        used: whether the approval of this plan was used for a run already.
+        approved: whether an approval of this plan counts, and was used for no run yet.
     """
     found = committee_room.submitted(state)
-    same = [one for one in found if one.plan_sha256 == plan.hash]
-    newest = same[0] if same else None
-    open_now = newest is not None and (
-        newest.state == "waiting" or (newest.state == "approved" and not used)
-    )
-    if not open_now:
+    waits = any(one.plan_sha256 == plan.hash and one.state == "waiting" for one in found)
+    if not (waits or approved):
         _submit(state, make, blank=blank)
     for one in found:
         _standing(one, plan)

@@ -9,11 +9,13 @@ from dashboard.session.project_files import to_file
 from prism_core.errors import PrismError
 from prism_core.hosting.committee import Committee
 from prism_core.hosting.configuration import ROLES
+from prism_core.planning.approval import same_asset
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project
     from prism_core.bundle.protocol.protocol import Protocol
     from prism_core.hosting.submission import SubmittedProtocol
+    from prism_core.planning.plan import Plan
 
 
 def committee() -> Committee:
@@ -42,22 +44,30 @@ def submitted(state: Project) -> tuple[SubmittedProtocol, ...]:
     return committee().of_project(state.key)
 
 
-def take_approval(state: Project) -> str:
-    """Let the release have the committee's newest approval, and no other.
+def take_approval(state: Project, plan: Plan) -> str:
+    """Let the release have the committee's newest approval of its plan and asset, and no other.
 
-    An approval that came with a project's file counts for nothing here.
+    Where there is none it has the newest of another, so that the page says what changed. An
+    approval that came with a project's file counts for nothing here.
+
+    Args:
+        state: the project.
+        plan: what is entered now.
 
     Returns:
         Why an approval does not count, "" where it does or there is none.
     """
     state.release.approved = None
     room = committee()
-    for found in room.of_project(state.key):
-        if found.state != "approved":
-            continue
+    approved = [one for one in room.of_project(state.key) if one.state == "approved"]
+    asked = [
+        one
+        for one in approved
+        if one.plan_sha256 == plan.hash and same_asset(one.asset, state.account.asset)
+    ]
+    for found in (asked or approved)[:1]:
         try:
             state.release.approved = room.approval(found)
         except PrismError as error:
             return str(error)
-        return ""
     return ""

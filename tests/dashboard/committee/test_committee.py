@@ -199,6 +199,36 @@ def test_another_plan_than_the_approved_one_is_not_run(door, project):
     assert test.button(key="release_run").disabled
 
 
+def test_of_two_approved_plans_each_has_its_own_approval(door, project):
+    first = submitted(door, project)
+    press(at(door, "u-rita", "committee", protocol=first), "Approve")
+    project.designs.plan.budget.epsilon = 0.9
+    test = at(door, "u-ada", "release", project)
+    test.button(key="protocol_submit").click().run()
+    second = committee_room.submitted(project)[0].number
+    press(at(door, "u-rita", "committee", protocol=second), "Approve")
+    for epsilon, number in ((1.0, first), (0.9, second)):
+        project.designs.plan.budget.epsilon = epsilon
+        test = at(door, "u-ada", "release", project)
+        assert project.release.approved.approval.protocol == number
+        assert "The plan changed" not in texts(test)
+
+
+def test_a_plan_whose_approval_counts_no_more_is_submitted_again(door, project):
+    """For another asset, or because who approved it works in the project now."""
+    number = submitted(door, project)
+    press(at(door, "u-rolf", "committee", protocol=number), "Approve")
+    test = at(door, "u-ada", "release", project)
+    assert "protocol_submit" not in keys(test)
+    project.account.asset = "stays of ward 8"
+    assert "protocol_submit" in keys(at(door, "u-ada", "release", project))
+    project.account.asset = ASSET
+    stored.store().share(project.key, "u-rolf", "Rolf", "editor")
+    test = at(door, "u-ada", "release", project)
+    assert "nobody approves their own" in texts(test)
+    assert "protocol_submit" in keys(test)
+
+
 def test_nobody_decides_on_their_own_though_they_review(door, project):
     project.owner = "u-rolf"
     test = at(door, "u-rolf", "release", project)
