@@ -8,7 +8,9 @@ lifetime budget; one address under two assets is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from prism_core.data.tables.address import parse
 from prism_core.errors import AccessError, BudgetError, ConfigError, PrismError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 LONGEST = 120
 _ENTRIES = ("name", "address", "asset", "lifetime_epsilon", "curators")
 _HIDDEN = "***"
+_PORT = 5432  # of PostgreSQL, the one kind that has a port
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,7 @@ class Source:
         asset: the data asset that its releases are charged to.
         lifetime_epsilon: of that asset, fixed from its first charge on.
         curators: subjects who may choose it, None for all curators.
-        address: where the table stands; never shown.
+        address: where the table stands; errors tell at most a file's or a table's own name.
     """
 
     name: str
@@ -48,8 +51,14 @@ class Source:
 
     @property
     def place(self) -> Path | Address:
-        """What `runs.inputs.open_rows` opens."""
-        return self.address.files()[0] if self.address.place == "file" else self.address
+        """What `runs.inputs.open_rows` opens.
+
+        Raises:
+            TableError: when there is no such file.
+        """
+        if self.address.place == "file":
+            self.address.files()  # a reader's own error would tell the folder
+        return self.address.opened
 
     def offered_to(self, person: Identity) -> bool:
         """Whether somebody may choose it."""
@@ -144,34 +153,33 @@ def _source(entry: object, number: int, path: Path) -> Source:
 
 def _check_apart(found: tuple[Source, ...]) -> None:
     """No two of a name; one table and one asset's budget are told in one way."""
-    names = [canonical(one.name) for one in found]
-    for one in found:
-        if names.count(canonical(one.name)) > 1:
+    tables = [(one, _tables(one.address)) for one in found]
+    for (one, rows), (other, others) in combinations(tables, 2):
+        if canonical(one.name) == canonical(other.name):
             raise ConfigError(f"Two sources are called {one.name!r}.", field="name")
-        for other in found:
-            same_rows = _table(one) == _table(other)
-            same_asset = canonical(one.asset) == canonical(other.asset)
-            if same_rows and not same_asset:
-                raise ConfigError(
-                    f"The sources {one.name!r} and {other.name!r} are one table under two assets: "
-                    "its people would have two budgets. Name one asset.",
-                    field="asset",
-                )
-            if same_asset and one.lifetime_epsilon != other.lifetime_epsilon:
-                raise ConfigError(
-                    f"The sources {one.name!r} and {other.name!r} are one asset with two "
-                    "lifetimes. Write one lifetime_epsilon.",
-                    field="lifetime_epsilon",
-                )
+        same_asset = canonical(one.asset) == canonical(other.asset)
+        if not (same_asset or rows.isdisjoint(others)):
+            raise ConfigError(
+                f"The sources {one.name!r} and {other.name!r} are one table under two assets: its "
+                "people would have two budgets. Name one asset.",
+                field="asset",
+            )
+        if same_asset and one.lifetime_epsilon != other.lifetime_epsilon:
+            raise ConfigError(
+                f"The sources {one.name!r} and {other.name!r} are one asset with two lifetimes. "
+                "Write one lifetime_epsilon.",
+                field="lifetime_epsilon",
+            )
 
 
-def _table(source: Source) -> Any:  # noqa: ANN401  (compared only)
-    """What tells one table from others, however its account is written."""
-    address = source.address
+def _tables(address: Address) -> frozenset[object]:
+    """What tells tables from others, however account and host are written; of files each one."""
     if not address.is_url:
-        return [path.resolve() for path in _files(address)] or address.shown
-    account, _, rest = address.shown.rpartition("@")
-    return (rest or account).replace("postgresql://", "postgres://")
+        return frozenset(path.resolve() for path in _files(address)) or frozenset({address.shown})
+    parts = urlsplit(address.shown)
+    path = str(address.path_part().resolve()) if parts.hostname is None else parts.path
+    where = (address.place, parts.hostname, parts.port or _PORT, path)
+    return frozenset({(*where, address.entry("schema"), address.entry("table"))})
 
 
 def _files(address: Address) -> list[Path]:

@@ -175,8 +175,7 @@ def address(text: str) -> Path | Address:
     Raises:
         TableError: for a URL that is not one of a table.
     """
-    found = parse(text)
-    return Path(text) if found.place == "file" else found
+    return parse(text).opened
 
 
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import openpyxl
 import pytest
 
-from prism_core.errors import AccessError, ConfigError
+from prism_core.errors import AccessError, ConfigError, TableError
 from prism_core.hosting import sources
 from prism_core.hosting.identity import Identity
 from prism_core.runs.inputs import open_rows
@@ -37,6 +38,24 @@ def test_a_source_is_opened_by_its_name_beside_its_file(file, tmp_path):
     assert open_rows(found.place).rows == 2
     assert (found.asset, found.lifetime_epsilon) == ("stays", 3.0)
     assert "stays.csv" not in repr(found)
+
+
+def test_a_source_may_be_a_sheet(file, tmp_path):
+    book = openpyxl.Workbook()
+    for name, ages in (("Ward 1", [31]), ("Ward 2", [42, 53])):
+        sheet = book.create_sheet(name)
+        for cell in ("age", *ages):
+            sheet.append([cell])
+    book.save(tmp_path / "stays.xlsx")
+    (found,) = sources.load(file(source("Ward 2", "stays.xlsx#Ward 2")))
+    assert open_rows(found.place).rows == 2
+
+
+def test_an_error_tells_a_curator_no_folder(file, tmp_path):
+    (found,) = sources.load(file(source("Clinic A", "gone.csv")))
+    with pytest.raises(TableError, match=r"No file matches 'gone\.csv'") as caught:
+        open_rows(found.place)
+    assert str(tmp_path) not in str(caught.value)
 
 
 def test_only_whom_it_is_offered_to_chooses_it(file):
@@ -77,10 +96,15 @@ def test_two_views_are_one_asset_with_one_lifetime(file):
         ("postgres://r@db/c?table=t", "postgresql://r@db/c?table=t"),
         ("stays.csv", "./stays.csv"),
         ("stays.csv", "*.csv"),
+        ("postgres://r@db/c?table=t", "postgres://db/c?table=t"),
+        ("postgres://r@db/c?table=t", "postgres://r@DB:5432/c?table=t"),
+        ("duckdb:///clinic.db?table=t", "duckdb:///./clinic.db?table=t"),
+        ("stays.csv", "sta*.*"),
     ],
 )
 def test_one_table_under_two_assets_is_refused(file, tmp_path, first, second):
-    (tmp_path / "stays.csv").write_text("age\n1\n")
+    for name in ("stays.csv", "clinic.db", "start.txt"):
+        (tmp_path / name).write_text("age\n1\n")
     with pytest.raises(ConfigError, match="one table under two assets"):
         sources.load(file(source("a", first, "stays"), source("b", second, "visits")))
 

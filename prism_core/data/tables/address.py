@@ -85,6 +85,11 @@ class Address:
         return dict(parse_qsl(urlsplit(self._text).query)).get(name, "")
 
     @property
+    def opened(self) -> Path | Address:
+        """What a reader opens: the path of a single file, its sheet behind it, or this address."""
+        return self._folder / self._text if self.place == "file" else self
+
+    @property
     def sheet(self) -> str:
         """The sheet of a workbook that it names behind a `#`, "" where it names none."""
         return "" if self.is_url else split_sheet(self._folder / self._text)[1]

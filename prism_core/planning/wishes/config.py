@@ -159,8 +159,7 @@ def _table(part: dict[str, Any], folder: Path) -> TableConfig:
     paths: dict[str, Any] = {key: folder / part[key] for key in ("schema", "dag") if key in part}
     for key in ("train", "holdout"):
         if key in part:
-            found = parse(part[key], folder)
-            paths[key] = folder / part[key] if found.place == "file" else found
+            paths[key] = parse(part[key], folder).opened
     plain = ("public", "although_charged", "separator", "encoding")
     rest = {key: part[key] for key in plain if key in part}
     return TableConfig(**paths, **rest)
