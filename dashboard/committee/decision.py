@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common.committee_view import STATE_BADGES, steps_section
 from dashboard.common.widgets import cached, mistakes
-from dashboard.key import access
+from dashboard.key import access, identity
 from dashboard.session.committee_room import committee
 from dashboard.session.project_files import from_file
 from dashboard.session.sample_rows import with_sample
@@ -176,6 +176,6 @@ def _answer(found: SubmittedProtocol) -> None:
 def _why_not(found: SubmittedProtocol) -> str:
     if found.state != "waiting":
         return f"This protocol is {found.state}. You may still comment on it."
-    if access.person().subject in found.apart:
+    if identity.current().subject in found.apart:
         return "You work in its project: nobody decides on their own. You may comment on it."
     return "You have approved it. You may still comment on it."

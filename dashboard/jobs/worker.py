@@ -15,7 +15,7 @@ import numpy as np
 from dashboard.jobs import folders
 from dashboard.jobs.job import PROCESS, AnyPlan, Job
 from dashboard.jobs.queue import WAITING
-from dashboard.key import access, machine_key
+from dashboard.key import access, identity, machine_key
 from prism_core import files
 from prism_core.child_processes import python
 from prism_core.data.encoding import EncodedTable
@@ -311,8 +311,8 @@ def learn(
 
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
-    if access.who():
-        person = access.person()
+    if identity.hosted():
+        person = identity.current()
         names = {"subject": person.subject, "who": person.who}
         files.put(folder / folders.WHO, json.dumps(names))
     # JAX looks for accelerators unless it is told not to.

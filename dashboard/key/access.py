@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from prism_core.hosting.audit_log import Deed
     from prism_core.hosting.configuration import Role
-    from prism_core.hosting.identity import Identity
 
 _GIVEN = "access_given"
 _SETTLED = "access_settled"
@@ -130,15 +129,6 @@ def who() -> str:
         AccessError: in the hosted form, when nobody is logged in.
     """
     return identity.current().who if identity.hosted() else ""
-
-
-def person() -> Identity:
-    """Who is at this session's screen.
-
-    Raises:
-        AccessError: in the hosted form, when nobody is logged in.
-    """
-    return identity.current()
 
 
 def note(did: Deed, what: str, to: str = "") -> None:

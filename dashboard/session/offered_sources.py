@@ -21,7 +21,7 @@ def offered() -> tuple[Source, ...]:
     """
     access.require()
     hosting = identity.hosting()
-    return () if hosting is None else sources.offered(hosting.sources, access.person())
+    return () if hosting is None else sources.offered(hosting.sources, identity.current())
 
 
 def chosen(name: str) -> Source:
@@ -33,7 +33,7 @@ def chosen(name: str) -> Source:
     """
     access.require()
     hosting = identity.hosting()
-    return sources.chosen(None if hosting is None else hosting.sources, name, access.person())
+    return sources.chosen(None if hosting is None else hosting.sources, name, identity.current())
 
 
 def bind(state: Project, source: Source | None) -> Project:

@@ -1,6 +1,7 @@
 """The audit log: who did what when, one JSON line each, only ever appended; no private value.
 
 Every line holds the digest of the line before it, so a line that is changed or taken out is seen.
+At the very end it is not: nothing follows there yet.
 What may stand in a line is named here. Words that people type, such as comments, are not among it.
 """
 
@@ -53,7 +54,7 @@ class AuditEntry:
         at: UTC time.
         who, name: subject and name of the identity; "" where nobody is logged in.
         did: what was done, or refused.
-        what: the id of a project or protocol, the name of a source, a page.
+        what: the id of a project or protocol, the name of a source.
         to: the subject that a project is shared with, the hash of a plan, the reason of a refusal.
     """
 

@@ -1,7 +1,8 @@
 """The committee's room: protocols that wait for a decision, comments, votes and their outcome.
 
 A protocol is kept as it was submitted and never changes. What people do about it is appended, line
-by line. Nobody decides on their own: not who submitted it, nor whoever works in its project.
+by line. Nobody decides on their own: not who submitted it, nor whoever works in its project or has
+changed it.
 """
 
 from __future__ import annotations
