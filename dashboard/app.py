@@ -104,11 +104,19 @@ def _pages(*, demo: bool) -> list[StreamlitPage]:
     return pages
 
 
+def _decides_only() -> bool:
+    """Whether this is somebody of the committee, who has no use for Start."""
+    return identity.hosted() and not access.granted() and access.granted(*READERS)
+
+
 _page = st.navigation(
     _pages(demo=DEMO in sys.argv), position="top" if _settled and _inside else "hidden"
 )
 if _settled:
     try:
+        # Not by making that page the first one: Streamlit then knows it by no address of its own.
+        if _page.title == "Start" and _decides_only():
+            st.switch_page(COMMITTEE)
         _page.run()  # its heading asks for the key, except where a page is open to everybody
     finally:  # a page often ends by beginning anew
         keep_entries()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common.committee_view import STATE_BADGES, steps_section
 from dashboard.common.widgets import cached, mistakes
-from dashboard.key import access, identity
+from dashboard.key import access
 from dashboard.session.committee_room import committee
 from dashboard.session.project_files import from_file
 from dashboard.session.sample_rows import with_sample
@@ -143,7 +143,7 @@ def _answer(found: SubmittedProtocol) -> None:
         st.caption("You may read; reviewers decide.")
         return
     room = committee()
-    may = room.may_decide(found)
+    hindrance = room.hindrance(found)
     with st.form("decision", border=True, clear_on_submit=False, enter_to_submit=False):
         st.markdown("**Your answer**")
         # Another field after each step, so that what was said is not said twice.
@@ -152,14 +152,16 @@ def _answer(found: SubmittedProtocol) -> None:
         st.caption(
             "An approval is signed with your login and the time, for exactly this plan and asset. "
             "To send it back, write why."
-            if may
-            else _why_not(found)
+            if not hindrance
+            else f"{hindrance} You may still comment on it."
         )
         with st.container(horizontal=True):
             approve = st.form_submit_button(
-                "Approve", type="primary", icon=":material/how_to_reg:", disabled=not may
+                "Approve", type="primary", icon=":material/how_to_reg:", disabled=bool(hindrance)
             )
-            back = st.form_submit_button("Send back", icon=":material/reply:", disabled=not may)
+            back = st.form_submit_button(
+                "Send back", icon=":material/reply:", disabled=bool(hindrance)
+            )
             comment = st.form_submit_button("Comment", icon=":material/chat:")
     with mistakes():
         if approve:
@@ -171,11 +173,3 @@ def _answer(found: SubmittedProtocol) -> None:
         else:
             return
         st.rerun()
-
-
-def _why_not(found: SubmittedProtocol) -> str:
-    if found.state != "waiting":
-        return f"This protocol is {found.state}. You may still comment on it."
-    if identity.current().subject in found.apart:
-        return "You work in its project: nobody decides on their own. You may comment on it."
-    return "You have approved it. You may still comment on it."

@@ -7,12 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.common.open_project import samples_section
-from dashboard.common.steps import AFTER_SAMPLE, COMMITTEE, STEPS, first_gap
+from dashboard.common.steps import AFTER_SAMPLE, STEPS, first_gap
 from dashboard.common.widgets import heading
 from dashboard.key import access, identity
 from dashboard.session.shelf import project
 from dashboard.start import budgets, projects
-from prism_core.hosting.submission import READERS
 from prism_core.text.markdown import plain
 
 _PICTURE = Path(__file__).parents[1] / "assets" / "start.svg"
@@ -65,10 +64,6 @@ def _ways() -> None:
                 st.switch_page(STEPS[0].page)
             st.caption(words)
 
-
-if identity.hosted() and not access.granted() and access.granted(*READERS):
-    # Not by making that page the first one: Streamlit then knows it by no address of its own.
-    st.switch_page(COMMITTEE)
 
 heading(
     "Start",

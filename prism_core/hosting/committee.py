@@ -49,6 +49,11 @@ _DEEDS: dict[StepKind, Deed] = {
     "send back": "protocol sent back",
     "withdraw": "protocol withdrawn",
 }
+_HINDRANCES = {
+    "no reviewer": "Only reviewers decide.",
+    "own protocol": "Nobody decides on their own: you submitted it, or you work in its project.",
+    "approved before": "You have approved it already.",
+}
 
 
 class Committee:
@@ -171,14 +176,19 @@ class Committee:
         self.get(number)
         return project_file.load(self._path(number, _PROJECT))
 
-    def may_decide(self, found: SubmittedProtocol) -> bool:
-        """Whether this person may approve it or send it back now."""
-        return (
-            "reviewer" in self._person.roles
-            and self._person.subject not in found.apart
-            and found.state == "waiting"
-            and self._person.subject not in {vote.subject for vote in found.votes}
-        )
+    def hindrance(self, found: SubmittedProtocol) -> str:
+        """Why this person may not approve it or send it back now; empty where they may."""
+        if found.state != "waiting":
+            return f"This protocol is {found.state}."
+        return _HINDRANCES.get(self._hindered(found), "")
+
+    def _hindered(self, found: SubmittedProtocol) -> str:
+        if "reviewer" not in self._person.roles:
+            return "no reviewer"
+        if self._person.subject in found.apart:
+            return "own protocol"
+        approved = self._person.subject in {vote.subject for vote in found.votes}
+        return "approved before" if approved else ""
 
     def comment(self, number: str, text: str) -> None:
         """Say something about a protocol; whoever sees it may, but for who only reads.
@@ -239,24 +249,12 @@ class Committee:
         return self.get(number)
 
     def _check_decision(self, found: SubmittedProtocol, kind: StepKind) -> None:
+        why = self.hindrance(found)
         if found.state != "waiting":
-            raise ConfigError(
-                f"This protocol is {found.state}. Nothing was done.", field="protocol"
-            )
-        if kind == "withdraw":
-            return
-        if "reviewer" not in self._person.roles:
-            self._note("refused", found.number, "no reviewer")
-            raise AccessError("Only reviewers decide. Nothing was done.", field="role")
-        if self._person.subject in found.apart:
-            self._note("refused", found.number, "own protocol")
-            raise AccessError(
-                "Nobody decides on their own: you submitted it, or you work in its project. "
-                "Nothing was done.",
-                field="protocol",
-            )
-        if self._person.subject in {vote.subject for vote in found.votes}:
-            raise AccessError("You have approved it already. Nothing was done.", field="protocol")
+            raise ConfigError(f"{why} Nothing was done.", field="protocol")
+        if kind != "withdraw" and why:
+            self._note("refused", found.number, self._hindered(found))
+            raise AccessError(f"{why} Nothing was done.", field="protocol")
 
     def _vote(self, found: SubmittedProtocol) -> Vote:
         text = untrusted.text_of(self._path(found.number, _PROTOCOL), untrusted.APPROVAL)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from prism_core.bundle.protocol.votes import person_text
 from prism_core.errors import AccessError
 from prism_core.hosting.configuration import ROLES, Hosting, Role
 
@@ -38,7 +39,7 @@ class Identity:
     @property
     def who(self) -> str:
         """Subject and name, in one line: for the ledger, approvals and the audit log."""
-        return self.subject if self.name == self.subject else f"{self.subject} ({self.name})"
+        return person_text(self.subject, self.name)
 
 
 def identified(claims: Mapping[str, Any], hosting: Hosting, now: float) -> Identity:

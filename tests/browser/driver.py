@@ -20,7 +20,7 @@ from urllib.parse import urlparse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 90.0  # seconds; a test that fails takes longer, one that passes does not
@@ -105,6 +105,19 @@ def idle(page: Page) -> None:
     """Wait for the run of the page that the last entry began; a click within it may be lost."""
     page.wait_for_timeout(500)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def continue_to(page: Page, step: str) -> None:
+    """Press a page's last button; while the page is drawn anew it stands there twice."""
+    found = button(page, f"Continue to {step}")
+    found.first.wait_for()
+    idle(page)
+    wait_until(lambda: found.count() == 1)
+    found.click()
 
 
 def answers(address: str) -> bool:

@@ -17,8 +17,8 @@ import pytest
 from dashboard.data.tabs import PEOPLE as PEOPLE_TAB
 from prism_core.hosting import audit_log
 from prism_core.samples import catalogue
-from tests.browser.driver import Watch, free_port, idle, opened, serving
-from tests.browser.test_flow import RUN, button, choose, download, pick, spend, upload
+from tests.browser.driver import Watch, button, continue_to, free_port, idle, opened, serving
+from tests.browser.test_flow import RUN, choose, download, pick, spend, upload
 from tests.browser.test_without_table import PERSONS, begin, load, state, turn
 from tests.support import proxies
 from tests.support.hosting import PEOPLE, hosting_file, provider
@@ -107,10 +107,10 @@ def designed(page: Page, stays: Path) -> None:
     page.get_by_text("These columns are in use").wait_for()
     page.get_by_role("tab", name=PEOPLE_TAB).click()
     page.get_by_text("2,400 persons for training, 600 (20%) kept aside").wait_for()
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted_30d")
     pick(page, "Predictive")
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.get_by_text("Model size").wait_for()
     turn(page, "Release")
     named = page.locator(".st-key-asset_name input")

@@ -21,7 +21,7 @@ from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from prism_core.reproduction import adult_table
 from prism_core.samples import catalogue
-from tests.browser.driver import Editor, idle, opened, wait_until
+from tests.browser.driver import Editor, button, continue_to, idle, opened, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = 240_000  # milliseconds a run may take on a busy machine
-
-
-def button(page: Page, name: str):
-    return page.get_by_role("button", name=name, exact=True)
 
 
 def upload(page: Page, key: str, path: Path) -> None:
@@ -139,7 +135,7 @@ def section(page: Page, name: str) -> None:
 
 
 def inspect(page: Page) -> None:
-    button(page, "Continue to Inspect").click()
+    continue_to(page, "Inspect")
     button(page, "Compare with the real rows").click()
     page.get_by_text("trained on synthetic").first.wait_for(timeout=RUN)
     page.get_by_text("outside epsilon", exact=True).first.wait_for()
@@ -170,7 +166,7 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     load_own(page, readmission / "train.csv", readmission / "schema.yaml")
     page.get_by_text("Say how rows and people relate").wait_for()
     one_row_per_person(page)
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted_30d")
 
     draw_undo_delete(page)
@@ -184,9 +180,9 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     pick(page, "Causal")
     page.get_by_text("S = Pa(readmitted_30d)").wait_for()
 
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.get_by_text("Model size").wait_for()
-    button(page, "Continue to Release").click()
+    continue_to(page, "Release")
     spend(page, "Run the release")
     # Another page and back, and a reload of the browser: the run goes on.
     page.get_by_role("link", name="Budget").click()
@@ -254,12 +250,12 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     assert schema["ward"].levels == ("north", "south", "other")
     assert schema.prior is not None
     assert schema.prior.charge is not None
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted")
     pick(page, "Predictive")
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.get_by_text("learning has spent").wait_for()
-    button(page, "Continue to Release").click()
+    continue_to(page, "Release")
     page.get_by_text("This spends epsilon").filter(has_text="learned stays").first.wait_for()
     page.get_by_text("Ledger: what was spent on whose data").click()
     page.get_by_text("Charges, newest first").wait_for()
@@ -269,10 +265,10 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
 def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):
     load_own(page, readmission / "train.csv", readmission / "schema.yaml")
     one_row_per_person(page)
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted_30d")
     pick(page, "Predictive")
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.locator(".st-key-delta input").fill("one in a billion")
     page.keyboard.press("Enter")
     page.get_by_text("delta must be a number such as 1e-9").first.wait_for()
@@ -284,7 +280,7 @@ def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmissi
     page.get_by_text("epsilon must be a number above 0").first.wait_for()
     page.locator(".st-key-epsilon input").fill("0.5")
     page.keyboard.press("Enter")
-    button(page, "Continue to Release").click()
+    continue_to(page, "Release")
     page.locator(".st-key-asset_name input").fill("another asset")
     page.keyboard.press("Enter")
     spend(page, "Run the release")
@@ -346,11 +342,11 @@ def states(workspace: Path, asset: str) -> list[str]:
 def to_release(page: Page, readmission: Path, asset: str) -> None:
     load_own(page, readmission / "train.csv", readmission / "schema.yaml")
     one_row_per_person(page)
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted_30d")
     pick(page, "Predictive")
-    button(page, "Continue to Budget").click()
-    button(page, "Continue to Release").click()
+    continue_to(page, "Budget")
+    continue_to(page, "Release")
     page.locator(".st-key-asset_name input").fill(asset)
     page.keyboard.press("Enter")
 
@@ -410,7 +406,7 @@ def test_adult_predictive(page: Page, tmp_path: Path):
     adult_table.write(path, folder)
     load_own(page, folder / "train.csv", folder / "schema.yaml", public=True)
     one_row_per_person(page)
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", adult_table.TARGET)
     pick(page, "Predictive")
     page.get_by_text("S is all 11 columns").wait_for()
@@ -418,11 +414,11 @@ def test_adult_predictive(page: Page, tmp_path: Path):
     number.fill("8")
     number.press("Enter")
     page.get_by_text("the 8 features most associated").wait_for()
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.get_by_text("choosing 8 of 11 features").or_(
         page.get_by_text("worst case")
     ).first.wait_for()
-    button(page, "Continue to Release").click()
+    continue_to(page, "Release")
     spend(page, "Run the rehearsal")
     page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
     covers(folder / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))

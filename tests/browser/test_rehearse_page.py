@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.driver import continue_to
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -68,5 +70,5 @@ def test_causal_is_flat_at_its_ceiling_and_graphical_at_chance(page: Page):
     page.get_by_text("Make it the plan:").wait_for()
     page.get_by_role("button", name="Adopt “graphical”").click()
     page.get_by_text("The plan is now as in “graphical”").wait_for()
-    page.get_by_role("button", name="Continue to Release").click()
+    continue_to(page, "Release")
     page.get_by_text("graphical regime").first.wait_for()

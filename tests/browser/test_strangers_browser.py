@@ -26,6 +26,7 @@ from tests.browser.driver import (
     Watch,
     address_shown,
     answers,
+    button,
     free_port,
     opened,
     serving,
@@ -88,10 +89,6 @@ def shown(page: Page) -> str:
     page.wait_for_timeout(700)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     return page.content()
-
-
-def button(page: Page, name: str):
-    return page.get_by_role("button", name=name, exact=True)
 
 
 def open_sample(page: Page) -> None:

@@ -10,10 +10,9 @@ import pytest
 from dashboard.data.tabs import COLUMNS, PEOPLE
 from prism_core.data.schema import schema_file
 from prism_core.samples import catalogue
-from tests.browser.driver import idle
+from tests.browser.driver import button, continue_to, idle
 from tests.browser.test_flow import (
     RUN,
-    button,
     choose,
     covers,
     download,
@@ -113,10 +112,10 @@ def test_from_a_codebook_to_a_release(page: Page, stays: Path, tmp_path: Path):
     page.get_by_text("These columns are in use").wait_for()
     page.get_by_role("tab", name=PEOPLE).click()
     page.get_by_text("2,400 persons for training, 600 (20%) kept aside").wait_for()
-    button(page, "Continue to Structure").click()
+    continue_to(page, "Structure")
     choose(page, "target_choice", "readmitted_30d")
     pick(page, "Predictive")
-    button(page, "Continue to Budget").click()
+    continue_to(page, "Budget")
     page.get_by_text("Model size").wait_for()
     turn(page, "Rehearse")
     page.get_by_text("runs of every design").wait_for()

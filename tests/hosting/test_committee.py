@@ -82,7 +82,7 @@ def test_an_approval_follows_from_the_vote_of_somebody_else(room, waiting, proto
         "Ada",
         "stays",
     )
-    assert rita.may_decide(found)
+    assert rita.hindrance(found) == ""
     assert "stays of ward 7" in rita.page(waiting)
     rita.comment(waiting, "Why so much epsilon?")
     room("ada").comment(waiting, "For the rare levels.")
@@ -174,7 +174,7 @@ def test_only_reviewers_decide(room, waiting, subject):
 def test_an_auditor_sees_all_and_changes_nothing(room, waiting):
     aude = room("aude")
     assert [one.number for one in aude.all()] == [waiting]
-    assert not aude.may_decide(aude.get(waiting))
+    assert aude.hindrance(aude.get(waiting)) == "Only reviewers decide."
     for step in (lambda: aude.comment(waiting, "x"), lambda: aude.withdraw(waiting)):
         with pytest.raises(AccessError):
             step()

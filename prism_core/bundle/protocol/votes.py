@@ -53,8 +53,8 @@ class Vote:
 
     @property
     def who(self) -> str:
-        """Subject and name, as `hosting.identity` writes them."""
-        return self.subject if self.name == self.subject else f"{self.subject} ({self.name})"
+        """Subject and name."""
+        return person_text(self.subject, self.name)
 
     @property
     def content(self) -> bytes:
@@ -84,6 +84,11 @@ class Vote:
     def to_dict(self) -> dict[str, str]:
         """Plain values for JSON."""
         return dict(vars(self))
+
+
+def person_text(subject: str, name: str) -> str:
+    """A person in one line: for votes, the ledger and the audit log."""
+    return subject if name == subject else f"{subject} ({name})"
 
 
 def votes_from(value: object) -> tuple[Vote, ...]:

@@ -235,7 +235,7 @@ def test_nobody_decides_on_their_own_though_they_review(door, project):
     test.button(key="protocol_submit").click().run()
     (found,) = committee_room.submitted(project)
     room = at(door, "u-rolf", "committee", protocol=found.number)
-    assert "nobody decides on their own" in texts(room)
+    assert "Nobody decides on their own" in texts(room)
     disabled = {button.label: button.disabled for button in room.button}
     assert disabled["Approve"]
     assert disabled["Send back"]
