@@ -30,7 +30,6 @@ def language_entry(key: str) -> LanguageCode:
         on_change=keep,
         args=(release, "language", key),
         width=140,
-        help="Of the pages that the committee decides on. The annex for statisticians is in "
-        "English. What you type stays as you type it.",
+        help="Of the whole paper. What you type stays as you type it.",
     )
     return release.language

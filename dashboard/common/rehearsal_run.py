@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,6 +18,7 @@ from prism_core.rehearsal import (
     PointStore,
     Rehearsal,
     RehearsalRequest,
+    estimates,
     from_graph,
     from_rows,
     from_sample,
@@ -28,7 +30,7 @@ from prism_core.text.numbers import count_text
 if TYPE_CHECKING:
     from dashboard.session.rehearsals import RehearsalEntries
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.rehearsal import StandIn
+    from prism_core.rehearsal import Estimate, StandIn
 
 
 def kept() -> PointStore:
@@ -56,18 +58,7 @@ def stand_in() -> StandIn:
         return _sample(entries.sample)
     if entries.source == "file" and entries.public is None:
         raise TableError("Upload a public file, or choose other rows.", field="stand_in")
-    made_from = (
-        entries.source,
-        schema,
-        target,
-        state.dag,
-        state.data.n,
-        entries.world,
-        entries.strength,
-        # Sorted: strengths typed in another order give the same rows.
-        tuple(sorted(entries.strengths.items())),
-        entries.public_sha256,
-    )
+    made_from = _made_from()
     if entries.built is None or entries.built[0] != made_from:
         if entries.source == "file":
             assert entries.public is not None
@@ -84,6 +75,44 @@ def stand_in() -> StandIn:
             )
         entries.built = (made_from, made)
     return entries.built[1]
+
+
+def _made_from() -> object:
+    """All that the stand-in rows follow from."""
+    state = project()
+    entries = state.rehearsing
+    if entries.source == "sample":
+        return entries.sample
+    return (
+        entries.source,
+        state.data.schema,
+        state.structure.target,
+        state.dag,
+        state.data.n,
+        entries.world,
+        entries.strength,
+        # Sorted: strengths typed in another order give the same rows.
+        tuple(sorted(entries.strengths.items())),
+        entries.public_sha256,
+    )
+
+
+def of_plan() -> tuple[Estimate, ...]:
+    """What the last comparison found so far; empty where its first design is not today's plan.
+
+    A committee's paper calls the first design the plan, so figures of an older plan, of other
+    columns or of another graph must not stand in it. Another epsilon than the plan's may.
+    """
+    state = project()
+    entries, asked = state.rehearsing, state.rehearsing.asked
+    if asked is None or entries.asked_on != _made_from():
+        return ()
+    plan = scenario_of(state.designs.plan, state.structure.target or "")
+    first = asked.rehearsal.variants[0]
+    budget = replace(first.budget, epsilon=plan.budget.epsilon)
+    if replace(first, name=plan.name, budget=budget) != plan:
+        return ()
+    return estimates(asked.points(kept()), rows=asked.title)
 
 
 def _designs(entries: RehearsalEntries, rows: StandIn) -> tuple[Scenario, ...]:
@@ -115,6 +144,22 @@ def estimate(entries: RehearsalEntries) -> str:
     )
 
 
+def start_plan() -> None:
+    """Begin the rehearsal of the plan alone, at its own epsilon: what a committee's paper needs.
+
+    Raises:
+        PrismError: when something is missing or not usable.
+    """
+    state = project()
+    rows = stand_in()
+    plan = scenario_of(state.designs.plan, state.structure.target or "")
+    state.rehearsing.letters = {}
+    only = Rehearsal(
+        variants=(plan,), epsilons=(plan.budget.epsilon,), seeds=state.rehearsing.seeds
+    )
+    _begin(only, rows, choosing=False)
+
+
 def start(*, choosing: bool) -> None:
     """Begin a rehearsal; one whose points are all kept needs no process.
 
@@ -138,11 +183,17 @@ def start(*, choosing: bool) -> None:
             epsilons=epsilons_of(entries.epsilons),
             seeds=entries.seeds,
         )
+    _begin(rehearsal, rows, choosing=choosing)
+
+
+def _begin(rehearsal: Rehearsal, rows: StandIn, *, choosing: bool) -> None:
+    entries = project().rehearsing
     asked = RehearsalRequest.of(rehearsal, rows)
     if choosing:
         entries.trial, entries.view = asked, "allocation"
     else:
         entries.asked, entries.view = asked, "comparison"
+        entries.asked_on = _made_from()
     entries.message = ""
     entries.before = asked.done(asked.points(kept()))
     if entries.before < rehearsal.runs:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import binding_view
+from dashboard.common import attribution, binding_view, rehearsal_run
 from dashboard.common.steps import STEPS, Step
-from dashboard.common.widgets import provenance_words
+from dashboard.common.widgets import mistakes, provenance_words
+from prism_core.bundle.paper_values import headline
 from prism_core.data.schema.looks import summary, unchecked
 from prism_core.errors import PrismError
 from prism_core.explain.run_time import size_text
 from prism_core.planning.regimes import given_by
 from prism_core.structure.independence import changes_not_covered
 from prism_core.text.markdown import plain
-from prism_core.text.numbers import count_text, delta_text, eps_text
+from prism_core.text.numbers import count_text, delta_text, eps_text, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,14 @@ class ChecklistLine:
         text: what is so, or what is missing and what to do about it.
         step: where to mend it, None where that is on this page.
         doubt: whether it may go ahead, but should be looked at.
+        rehearse: whether one click rehearses the plan.
     """
 
     done: bool
     text: str
     step: Step | None = None
     doubt: bool = False
+    rehearse: bool = False
 
 
 def planned(state: Project) -> Plan | None:
@@ -65,6 +68,7 @@ def checks(
     found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
     found += [*_table(state), _holdout(state)]
     if not state.data.public:
+        found += _rehearsed(state)
         found.append(
             ChecklistLine(
                 done=True, text="Asset named, and its lifetime budget covers this release"
@@ -87,6 +91,12 @@ def show(found: Sequence[ChecklistLine]) -> None:
         st.markdown(f"{mark} {check.text}")
         if check.step is not None and (check.doubt or not check.done):
             st.page_link(check.step.page, label=f"Go to {check.step.title}", icon=check.step.icon)
+        if check.rehearse and st.button(
+            "Rehearse this plan", key="release_rehearse", icon=":material/theater_comedy:"
+        ):
+            with mistakes():
+                rehearsal_run.start_plan()
+                st.switch_page(_PAGES["Rehearse"].page)
 
 
 def _columns(state: Project) -> ChecklistLine:
@@ -186,6 +196,33 @@ def _warned(state: Project) -> list[ChecklistLine]:
     return [
         ChecklistLine(done=True, text=plain(each), step=step, doubt=True) for each in plan.warnings
     ]
+
+
+def _rehearsed(state: Project) -> list[ChecklistLine]:
+    """What a committee may expect; it sends back a protocol that does not say it."""
+    plan = planned(state)
+    if plan is None:
+        return []
+    step = _PAGES["Rehearse"]
+    if state.rehearsing.job is not None:
+        text = "The rehearsal is running: its figures go into the protocol"
+        return [ChecklistLine(done=True, text=text, step=step, doubt=True)]
+    found = headline(rehearsal_run.of_plan(), plan.budget.epsilon)
+    if found is None:
+        text = (
+            "Rehearse this plan: without a rehearsal the protocol does not say how useful the "
+            "rows would be, and a committee sends it back"
+        )
+        return [ChecklistLine(done=True, text=text, doubt=True, rehearse=True)]
+    low, high = found.mean - (found.half or 0.0), found.mean + (found.half or 0.0)
+    text = f"Rehearsed: {found.unit} {score_text(found.mean)}"
+    if found.half is not None:
+        text += f" ({score_text(low)} to {score_text(high)})"
+    least = attribution.said(state).least
+    if least is None or found.mean >= least:
+        return [ChecklistLine(done=True, text=text)]
+    text += f", below the {score_text(least)} that you ask for"
+    return [ChecklistLine(done=True, text=text, step=step, doubt=True)]
 
 
 def _table(state: Project) -> list[ChecklistLine]:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, attribution, uploads
+from dashboard.common import asset_entry, attribution, rehearsal_run, uploads
 from dashboard.common.fields import keep
 from dashboard.common.paper_language import language_entry
 from dashboard.common.plan_changes import change_table
-from dashboard.common.rehearsal_run import kept
 from dashboard.common.widgets import cached, mistakes
 from dashboard.key import access, identity
 from dashboard.release import submission_panel
@@ -23,7 +22,6 @@ from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.errors import ConfigError, LedgerError, PrismError
 from prism_core.planning.wishes.curator_statement import blank_text
 from prism_core.privacy.ledger import rules
-from prism_core.rehearsal import estimates
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
@@ -207,8 +205,6 @@ def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
 
 
 def _made(state: Project, plan: Plan) -> Protocol:
-    asked = state.rehearsing.asked
-    points = () if asked is None else asked.points(kept())
     return Protocol(
         plan=plan,
         asset=_line(state.account.asset),
@@ -216,7 +212,7 @@ def _made(state: Project, plan: Plan) -> Protocol:
         balance=None if state.data.public else asset_entry.balance(plan.delta),
         charges=asset_entry.charges(plan.delta),
         owed=asset_entry.owing(plan.prior),
-        rehearsal=estimates(points, rows="" if asked is None else asked.title),
+        rehearsal=rehearsal_run.of_plan(),
         holdout=_holdout(state),
         approval=state.release.approved.approval
         if state.release.approved is not None

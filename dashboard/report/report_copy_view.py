@@ -19,7 +19,7 @@ from prism_core.bundle.notebook import notebook
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.report_copy import MISSING, chromium, copy_report, report_pdf
 from prism_core.bundle.report.report_extras import Extras, outside
-from prism_core.errors import BundleError, LedgerError
+from prism_core.errors import BundleError, LedgerError, PrismError
 from prism_core.evaluation import INSIDE_EPSILON, OUTSIDE_EPSILON
 from prism_core.evaluation.results import MetricRow
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dashboard.session.project import Project
     from prism_core.bundle.account import Account
+    from prism_core.bundle.certificate import Facts
     from prism_core.rehearsal.estimates import Estimate
 
 _TALL = 620  # pixels of the window on the report: it scrolls, and the page does not
@@ -130,9 +131,7 @@ def _toggle(name: str, label: str, there: bool, text: str, missing: str) -> bool
 
 def _account(state: Project) -> Account | None:
     """The account with this release in it; None where it has no charge here."""
-    folder = state.release.folder
-    assert folder is not None
-    facts = cached("report_facts", (folder,), lambda: read_bundle(folder).facts)
+    facts = _facts(state)
     if facts.charge is None:
         return None
     with suppress(BundleError, LedgerError):
@@ -150,12 +149,20 @@ def _measured(state: Project) -> list[MetricRow]:
 
 
 def _rehearsed(state: Project) -> tuple[Estimate, ...]:
-    """Means of the rehearsal that is shown on the page Rehearse."""
-    from dashboard.common.rehearsal_run import kept
-    from prism_core.rehearsal import estimates
+    """Means of the rehearsal of the released plan; none where the last one was of another plan."""
+    from dashboard.common.rehearsal_run import of_plan
 
-    asked = state.rehearsing.asked
-    return () if asked is None else estimates(asked.points(kept()), rows=asked.title)
+    try:
+        plan = state.plan()
+    except PrismError:
+        return ()
+    return of_plan() if plan.hash == _facts(state).planned_sha256 else ()
+
+
+def _facts(state: Project) -> Facts:
+    folder = state.release.folder
+    assert folder is not None
+    return cached("report_facts", (folder,), lambda: read_bundle(folder).facts)
 
 
 def _downloads(folder: Path, html: str, extras: Extras) -> None:

@@ -36,6 +36,7 @@ class RehearsalEntries:
         shifted: whether the figures under a shift are shown, too.
         built: what the last stand-in was made from, and the stand-in.
         asked: the comparison that is shown, under way or done.
+        asked_on: what the stand-in rows of that comparison were made from.
         trial: the rehearsal that chooses an allocation, beside it.
         choosing: the design whose allocation `trial` chooses.
         view: which of the two is looked at, and which the job runs.
@@ -58,6 +59,7 @@ class RehearsalEntries:
     shifted: bool = True
     built: tuple[object, StandIn] | None = field(default=None, repr=False)
     asked: RehearsalRequest | None = field(default=None, repr=False)
+    asked_on: object = None
     trial: RehearsalRequest | None = None
     choosing: Scenario | None = None
     view: View = "comparison"

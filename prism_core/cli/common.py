@@ -59,7 +59,7 @@ def add_language_option(parser: Any) -> None:  # noqa: ANN401
         "--language",
         default="en",
         metavar="|".join(LANGUAGES),
-        help="of the pages before the annex, which is in English (default en)",
+        help="of the paper (default en)",
     )
 
 

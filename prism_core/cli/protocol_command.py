@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,15 +97,27 @@ def _protocol(arguments: argparse.Namespace) -> None:
         language=language(arguments.language),
     )
     protocol.write_protocol(made, arguments.out, draft=arguments.draft)
+    if not (made.rehearsed or config.table.public):
+        sys.stderr.write(f"prism: note: {_unrehearsed(arguments.config, plan)}\n")
     document = {
         "out": str(arguments.out),
         "plan_sha256": plan.hash,
         "warnings": list(plan.warnings),
         "blank": list(made.statement.blank),
+        "rehearsed": made.rehearsed,
     }
     kind = "draft of the protocol" if made.draft else "protocol"
     text = f"{kind} of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
     emit(arguments, document, text)
+
+
+def _unrehearsed(config: Path, plan: Plan) -> str:
+    """What to do about a protocol that does not say how useful the rows would be."""
+    return (
+        "no rehearsal at this epsilon is in it, and a committee sends such a protocol back. Run "
+        f"prism rehearse {config} --epsilon {plan.budget.epsilon:g} --json > rehearsed.json, and "
+        "add --rehearsal rehearsed.json."
+    )
 
 
 def _standing(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.evaluation.results import FROM_S
 from prism_core.text.numbers import score_text as three
+from prism_core.text.numbers import whole_percent as percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,11 +43,6 @@ def scored(value: float, interval: Interval | None, form: Callable[[float], str]
 def amount(value: float) -> str:
     """A number in the unit of a column, with four digits."""
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
-
-
-def percent(value: float) -> str:
-    """A share in whole percent."""
-    return f"{value:z.0%}"
 
 
 def score_lines(metrics: Sequence[Mapping[str, Any]]) -> list[str]:

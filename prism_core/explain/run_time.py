@@ -139,8 +139,9 @@ def size_text(plan: Plan) -> str:
         least, longest = map(_duration, seconds_range(plan))
         about += f" (between {least} and {longest}, as the choices fall)"
     return (
-        f"{size.cells:,} cells{most}, the largest clique {size.largest_clique:,}{most}; about "
-        f"{max(1.0, size.megabytes):,.0f} MiB{most} and {about} on one core"
+        f"{size.cells:,} cells{most}, {size.largest_clique:,}{most} of them in the largest group "
+        f"of columns modelled together (clique); about {max(1.0, size.megabytes):,.0f} MiB{most} "
+        f"and {about} on one core"
     )
 
 

@@ -52,6 +52,11 @@ class Joint:
     alone: bool = False
 
     @property
+    def limit(self) -> float:
+        """Largest error that is tolerable where nobody asked for the joint."""
+        return JOINT_LIMIT
+
+    @property
     def reason(self) -> str:
         """Why this joint is measured, or none: a sentence."""
         noise = f"{count_text(self.cells, 'cell')} with an expected error of {self.error:.1%} of n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prism_core.text.languages import MARKS
@@ -23,11 +22,14 @@ from prism_core.text.numbers import (
     rho_text,
     score_text,
     seldom,
+    sensitivity_text,
     share_text,
     sigma_text,
     small,
     up,
+    whole_percent,
 )
+from prism_core.text.phrases import TEMPLATES, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from prism_core.text.languages import Language, LanguageCode
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(template: str, /, **values: object) -> str:
@@ -50,15 +50,16 @@ def render(template: str, /, **values: object) -> str:
 
 
 def paper(name: str, language: LanguageCode = "en", /, **values: object) -> str:
-    """A paper: what people decide on in their language, the annex for statisticians in English.
+    """A paper in a language: what people decide on, and the annex for statisticians.
 
     Args:
         name: of the paper, `protocol` or `report`.
-        language: of its front; the name of a folder of templates.
+        language: the name of a folder of templates.
         values: what both parts name.
     """
-    annex = render(f"en/{name}_annex.html", **values)
-    template = _environment(language).get_template(f"{language}/{name}.html")
+    made = _environment(language)
+    annex = made.get_template(f"{language}/{name}_annex.html").render(values)
+    template = made.get_template(f"{language}/{name}.html")
     return template.render(values, annex=annex, language=language)
 
 
@@ -105,8 +106,10 @@ def _environment(language: LanguageCode = "en") -> Environment:
         "factor": marks.factor,
         "width": _width,
         "plain": plain,
-        "pieces": pieces,
+        "pieces": lambda text: _pieces(text, language),
         "shown": _printable,
+        "told": lambda text: _told(text, language),
+        "phrase": lambda text: _phrase(_printable(text), language),
     }
     return made
 
@@ -124,6 +127,8 @@ _NUMBERS: dict[str, Callable[..., str]] = {
     "left": left_text,
     "rho": rho_text,
     "score": score_text,
+    "sensitivity": sensitivity_text,
+    "whole": whole_percent,
     "number": lambda value: f"{value:,}",
 }
 
@@ -140,6 +145,40 @@ def _is_html(template: str | None) -> bool:
 def _width(share: float | None) -> str:
     """A share as the width of a bar."""
     return f"{100.0 * min(1.0, max(0.0, share or 0.0)):.2f}%"
+
+
+def _told(text: object, language: LanguageCode) -> str:
+    """Sentences of the program in a language; marked as English where it has no words for them."""
+    # Checked before, not after: a language may have spaces in its numbers that never break.
+    english = _printable(text)
+    said = translated(english, language)
+    if said is not None:
+        return said
+    # Here, not on top: it belongs to Jinja, which is imported late.
+    from markupsafe import Markup
+
+    return Markup('<span lang="en">{}</span>').format(english)
+
+
+def _phrase(english: str, language: LanguageCode) -> str:
+    """As `_told`, for what may be no words of the program at all, such as names of columns."""
+    said = translated(english, language)
+    return english if said is None else said
+
+
+def _pieces(text: str, language: LanguageCode) -> tuple[tuple[str, bool], ...]:
+    """A line of the program's Markdown in a language, as plain texts, each with whether it is bold.
+
+    A line that the language has no words for, or with a name that looks like a mark, stays English.
+    """
+    english = pieces(_printable(text))
+    if language == "en" or any("**" in part for part, _ in english):
+        return english
+    said = translated("".join(f"**{p}**" if bold else p for p, bold in english), language)
+    if said is None:
+        return english
+    parts = enumerate(said.split("**"))
+    return tuple((part, place % 2 == 1) for place, part in parts if part)
 
 
 def _printable(text: object) -> str:

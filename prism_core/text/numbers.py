@@ -97,6 +97,16 @@ def score_text(score: float) -> str:
     return f"{score:z.3f}"
 
 
+def sensitivity_text(sensitivity: float) -> str:
+    """A sensitivity: four digits, to the nearest; most are exact."""
+    return f"{sensitivity:.4g}"
+
+
+def whole_percent(share: float) -> str:
+    """A share in whole percent, to the nearest; -0% is 0%."""
+    return f"{share:z.0%}"
+
+
 def count_text(number: int, noun: str) -> str:
     """A count with its noun, in the singular where it is one.
 

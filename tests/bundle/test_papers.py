@@ -6,19 +6,16 @@ import io
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from prism_core.bundle.account import MOST, account_after, account_of
-from prism_core.bundle.certificate import certificate
 from prism_core.bundle.paper_formats import blocks_of, to_docx
-from prism_core.bundle.paper_values import WorkedExample, paper_values
+from prism_core.bundle.paper_values import paper_values
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.approved_done import approved_done
-from prism_core.bundle.report.report_extras import Extras
 from prism_core.bundle.report.report_html import report
 from prism_core.bundle.write.contents import datapackage
 from prism_core.bundle.write.readme import readme
@@ -32,9 +29,7 @@ from prism_core.explain.column_use import (
     not_preserved,
     smallest_group,
 )
-from prism_core.explain.error_bounds import bounds
 from prism_core.explain.meaning import FAMILY, meaning
-from prism_core.explain.plan_lines import lines
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.curator_statement import (
@@ -49,9 +44,6 @@ from prism_core.text import numbers
 from tests.support import bundles, reports
 from tests.support.approvals import FAST, GIVEN, SAID, STATED, approval
 from tests.support.reports import Page, staged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REHEARSED = replace(reports.REHEARSED, rows="public rows")
 
@@ -268,113 +260,7 @@ def test_more_noise_than_planned_is_not_passed_off_as_the_planned_noise(plan):
     assert "the noise is larger than planned" in words
 
 
-# --- one number, one way ---------------------------------------------------------------------
-
-_KIND = {
-    "epsilon": numbers.eps_text,
-    "declared_epsilon": numbers.eps_text,
-    "lifetime_epsilon": numbers.eps_text,
-    "spent": numbers.eps_text,
-    "after": numbers.eps_text,
-    "room": numbers.left_text,
-    "delta": numbers.delta_text,
-    "rho": numbers.rho_text,
-    "sigma": numbers.sigma_text,
-    "share": numbers.share_text,
-    "relative_error": numbers.error_text,
-    "mean": numbers.score_text,
-    "half": numbers.score_text,
-    "ceiling": numbers.score_text,
-    "factor": numbers.factor_text,
-    "sensitivity": lambda value: f"{value:.4g}",
-}
-_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?(?![\w/])")
-
-
-def _walk(value: Any, key: str = "") -> Iterator[tuple[str, float]]:
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from _walk(each, name)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _walk(each, key)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield key, value
-
-
-def _allowed(protocol: Protocol) -> set[str]:
-    """Every number of plan, certificate, statement, ledger and rehearsal in its one form."""
-    plan = protocol.plan
-    stages, facts = staged(plan)
-    meant = meaning(plan)
-    values = paper_values(plan, meant, protocol.statement)
-    account = account_of(plan, protocol.balance, None, ())
-    lists = (values.used, values.context, values.open, values.uses)
-    found = {str(protocol.holdout), *(str(len(names)) for names in lists)}
-    keys = ("share", "sigma", "relative_error", "cells")
-    line = [{key: getattr(one, key) for key in keys} for one in lines(plan)]
-    low, high = REHEARSED.mean - REHEARSED.half, REHEARSED.mean + REHEARSED.half
-    sources = (
-        certificate(stages, facts),
-        plan.to_dict(),
-        line,
-        {"epsilon": plan.spent.epsilon, "rho": meant.trade.rho, "lifetime_epsilon": 3.0},
-        {"spent": account.spent, "after": account.after, "room": account.room},
-        {"share": [*(line.share for line in account.lines), account.left]},
-        {"factor": [values.factor, values.two, values.family, values.cube]},
-        [one.to_dict() for one in protocol.rehearsal],
-        [vars(one) for one in values.uses],
-        {"mean": [low, high, float(protocol.statement.threshold)]},
-    )
-    for key, value in _walk(sources):
-        if value is not None and key in _KIND:
-            found.add(_KIND[key](value))
-        elif isinstance(value, int):
-            found |= {str(value), f"{value:,}"}
-    return found
-
-
-def _sentences(protocol: Protocol) -> list[str]:
-    """Sentences that other tests hold against their numbers, and texts of people."""
-    plan = protocol.plan
-    meant = meaning(plan)
-    theory = bounds(plan)
-    own = [theory.sampling, theory.delta_s, *theory.erm.terms, theory.erm.total]
-    return [
-        *(each.text for each in meant.limits),
-        *(test.sentence for test in meant.tests),
-        *(part for guess in meant.guesses for part in (guess.before_words, guess.after_words)),
-        meant.claim,
-        numbers.seldom(plan.delta),
-        *(bound.sentence for bound in own),
-        *(bound.text for bound in own),
-        *(
-            numbers.error_text(each.raw)
-            for line in theory.task
-            for each in (line.expected, line.l1)
-        ),
-        numbers.percent(theory.beta),
-        *protocol.statement.to_dict().values(),
-        *plan.warnings,
-    ]
-
-
-# Ends of scales, the example's hundred, and the sign of an interval.
-_FIXED = {"100", "10", "0.5", "1", "0", "95%", "95", "100%", "3"}
-
-
-def _numbers_of(words: str, taken: list[str]) -> list[str]:
-    """Numbers of a page once sentences, hashes, dates and references are taken out."""
-    # A short text might be a part of a number, so it is known instead of taken out.
-    long = {one for one in taken if " " in one}
-    for sentence in sorted(long, key=len, reverse=True):
-        words = words.replace(" ".join(sentence.replace("**", "").split()), " ")
-    words = re.sub(r"\b[0-9a-f]{12,64}\b|\d{4}-\d{2}-\d{2}|ward 7|SHA-256", " ", words)
-    return [one for one in _NUMBER.findall(words) if one not in {*taken, *_FIXED}]
-
-
-def _odds(guess: WorkedExample) -> set[str]:
-    return {str(guess.after_of_100), numbers.factor_text(guess.odds_after), str(guess.wrong_of_100)}
+# --- words before the annex ------------------------------------------------------------------
 
 
 def test_the_odds_of_the_example_are_its_share(protocol):
@@ -384,31 +270,6 @@ def test_the_odds_of_the_example_are_its_share(protocol):
     assert guess.odds_after == pytest.approx(guess.before_of_100 * meant.factor)
     share = 100 * guess.odds_after / (guess.odds_after + guess.wrong_of_100)
     assert share - 1e-6 <= guess.after_of_100 < share + 1
-
-
-def test_every_number_of_the_protocol_is_one_of_the_plan_in_its_one_form(protocol):
-    words = Page(protocol.to_html()).words
-    values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
-    known = _allowed(protocol) | _odds(values.guess)
-    strange = [one for one in _numbers_of(words, _sentences(protocol)) if one not in known]
-    assert strange == []
-
-
-def test_every_number_of_the_report_before_the_annex_is_the_protocol_s_own(protocol):
-    stages, facts = staged(protocol.plan)
-    given = replace(facts, approval=approval(protocol.plan), said=protocol.statement)
-    html = report(stages, given, extras=Extras(rehearsed=protocol.rehearsal))
-    words = Page(html).words
-    front, annex = words.split("Annex for statisticians")
-    values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
-    known = _allowed(protocol) | _odds(values.guess)
-    taken = _sentences(protocol)
-    assert [one for one in _numbers_of(front, taken) if one not in known] == []
-    # The tables of steps and of the budget: the same noise, the same error, the same form.
-    table = annex[annex.index("Budget and error") : annex.index("Expected error: the sum")]
-    known |= {str(place + 1) for place in range(len(stages.final.events))}  # their own number
-    table += annex[annex.index("events; sensitivities") : annex.index("The declared columns")]
-    assert [one for one in _numbers_of(table, taken) if one not in known] == []
 
 
 def test_no_word_of_the_field_stands_before_the_annex(protocol):

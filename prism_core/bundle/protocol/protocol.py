@@ -76,7 +76,7 @@ class Protocol:
         rehearsal: figures of rehearsals on public rows.
         holdout: rows set aside for evaluation, None where that is not said.
         approval: None before the decision.
-        language: of the pages before the annex.
+        language: of its pages.
 
     Raises:
         PlanError: when the approval is of another plan or asset.
@@ -104,6 +104,11 @@ class Protocol:
     def draft(self) -> bool:
         """Whether something that a committee needs is blank."""
         return bool(self.statement.blank)
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether it says what usefulness to expect: a rehearsal at the plan's epsilon is there."""
+        return headline(self.rehearsal, self.plan.budget.epsilon) is not None
 
     def approve(self, *, by: str, role: str, date: str) -> ApprovedPlan:
         """The record of an approval of this protocol.

@@ -60,7 +60,7 @@ class Extras:
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
         private: entries of private evaluations of this release, each covered by a charge.
         account: every charge on the same people, as the ledger has them.
-        language: of the pages before the annex; the bundle's own report is in English.
+        language: of its pages; the bundle's own report is in English.
     """
 
     said: CuratorStatement = field(default_factory=CuratorStatement)

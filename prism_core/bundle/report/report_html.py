@@ -12,6 +12,7 @@ Jinja fills the template and escapes every value: names of columns come from fil
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
@@ -23,8 +24,6 @@ from prism_core.bundle.report.report_extras import Extras, metric_title, usefuln
 from prism_core.data.schema.code_groups import sentence
 from prism_core.data.schema.level import day_text
 from prism_core.data.schema.looks import sentences
-from prism_core.evaluation.score_text import percent as whole_percent
-from prism_core.evaluation.score_text import three
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
@@ -61,7 +60,6 @@ PROMISED = (
 
 MOST_BARS = 40
 """Most marginals in a figure; the annex lists every one."""
-_LEVELS = 12
 
 
 def report(
@@ -123,14 +121,10 @@ def report(
         own=figures(plan),
         registry=list(registry_entry.fields(entry)),
         registry_json=_data_block(entry),
-        columns=[
-            (column, _domain(column) + _parts(plan, column)) for column in plan.schema.columns
-        ],
+        columns=[(column, Domain.of(plan, column)) for column in plan.schema.columns],
         program=NAME,
         css=documents.style(),
         title_of=metric_title,
-        three=three,
-        percent_of=whole_percent,
     )
 
 
@@ -191,29 +185,42 @@ def _pools(spent: Sequence[PlanLine]) -> list[tuple[str, str, float]]:
     return [(key, _POOLS[key], share) for key, share in shares.items() if share > 0.0]
 
 
-def _parts(plan: Plan, column: Column) -> str:
-    """The parts that a column was measured in, where they were found by the run."""
-    found = [one for one in plan.parts or () if one.name == column.name]
-    return f"; {parts_text(column, found[0])}" if found else ""
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """What a column may hold, for a line of a table.
 
+    Attributes:
+        low, high: ends of a column of bins; "" where it has levels.
+        bins: how many; 0 where it has levels.
+        special: labels of special values beside the bins.
+        levels: labels of the levels, or names of the groups of codes.
+        groups: a sentence on the groups; "" where there are none.
+        parts: the parts that the run found and measured; "" where there are none.
+    """
 
-def _domain(column: Column) -> str:
-    """What a column may hold, in a line."""
-    labels, count = column.labels(), column.level_count
-    if column.binned:
-        low, high = column.bounds
-        ends = (
-            f"{day_text(low)} to {day_text(high)}"
-            if column.kind == "date"
-            else f"{low:,.10g} to {high:,.10g}"
+    low: str = ""
+    high: str = ""
+    bins: int = 0
+    special: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    groups: str = ""
+    parts: str = ""
+
+    @classmethod
+    def of(cls, plan: Plan, column: Column) -> Domain:
+        """The domain of a column in a plan."""
+        labels, count = column.labels(), column.level_count
+        parts = next((one for one in plan.parts or () if one.name == column.name), None)
+        found = "" if parts is None else parts_text(column, parts)
+        if not column.binned:
+            groups = "" if column.groups is None else sentence(column.groups)
+            return cls(levels=labels[:count], groups=groups, parts=found)
+        ends = (day_text(end) if column.kind == "date" else f"{end:,.10g}" for end in column.bounds)
+        low, high = ends
+        return cls(
+            low=low,
+            high=high,
+            bins=len(column.edges) + 1,
+            special=labels[count : count + len(column.special)],
+            parts=found,
         )
-        special = labels[count : count + len(column.special)]
-        beside = f"; special values, kept as they are: {_named(special)}" if special else ""
-        return f"{ends}, {len(column.edges) + 1} bins{beside}"
-    named = _named(labels[:count])
-    return named if column.groups is None else f"{sentence(column.groups)}. Groups: {named}"
-
-
-def _named(labels: Sequence[str]) -> str:
-    more = len(labels) - _LEVELS
-    return ", ".join(labels[:_LEVELS]) + (f" and {more:,} more" if more > 0 else "")

@@ -183,6 +183,28 @@ def test_choosing_a_split_leaves_the_comparison_and_takes_the_number_of_runs(pro
     assert len(test.get("plotly_chart")) == 3
 
 
+def test_release_asks_for_a_rehearsal_first_and_one_click_makes_it(project, here):
+    test = open_page("release", project)
+    assert "Rehearse this plan: without a rehearsal" in texts(test)
+    (window,) = test.get("iframe")
+    assert "nobody has tried this plan" in window.proto.srcdoc
+    click(test, "release_rehearse")
+    ((only,),) = [one.variants for one in here]
+    assert only.task.regime == project.designs.plan.regime
+    assert here[0].epsilons == (project.plan().budget.epsilon,)
+    test = open_page("release", project)
+    assert "Rehearsed: AUC 0." in texts(test)
+    (window,) = test.get("iframe")
+    assert "it would reach" in window.proto.srcdoc
+    # Figures of another plan are not this one's.
+    project.designs.plan.regime = "graphical"
+    project.designs.plan.renew()
+    test = open_page("release", project)
+    assert "Rehearse this plan: without a rehearsal" in texts(test)
+    (window,) = test.get("iframe")
+    assert "it would reach" not in window.proto.srcdoc
+
+
 def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
     test = open_page("rehearse", project)
     test.get("button_group")[0].set_value("sample").run()
