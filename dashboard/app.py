@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.common.steps import COMMITTEE, DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
 from dashboard.jobs import folders
-from dashboard.key import access, identity, machine_key
+from dashboard.key import access, identity, machine_key, way_back
 from dashboard.key.place import Place
 from dashboard.session import memory
 from dashboard.session.shelf import keep_entries, project, remember
@@ -114,6 +114,8 @@ _page = st.navigation(
 )
 if _settled:
     try:
+        if _inside and identity.hosted():
+            way_back.go()
         # Not by making that page the first one: Streamlit then knows it by no address of its own.
         if _page.title == "Start" and _decides_only():
             st.switch_page(COMMITTEE)

@@ -26,6 +26,7 @@ from dashboard.key.place import LOOPBACK, Place
 from prism_core.child_processes import python
 from prism_core.errors import ConfigError
 from prism_core.hosting import configuration
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -158,9 +159,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--hosting",
         type=Path,
         metavar="FILE",
-        default=os.environ.get(configuration.VARIABLE) or None,
-        help="hosting file: people log in, see docs/hosting.md "
-        f"(default: ${configuration.VARIABLE})",
+        default=os.environ.get(HOSTING_VARIABLE) or None,
+        help=f"hosting file: people log in, see docs/hosting.md (default: ${HOSTING_VARIABLE})",
     )
     parser.add_argument(DEMO, action="store_true", help="open the gallery: five stories, no data")
     arguments = parser.parse_args(argv)
@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except ConfigError as error:
         sys.exit(f"prism-dashboard: {error}")
     if hosting is not None:
-        os.environ[configuration.VARIABLE] = str(hosting.resolve())
+        os.environ[HOSTING_VARIABLE] = str(hosting.resolve())
     command += ["--", DEMO] if arguments.demo else []
     if hosting is None:
         os.environ[machine_key.VARIABLE] = machine_key.fresh()

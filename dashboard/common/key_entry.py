@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.common.open_project import samples_section
 from dashboard.common.steps import AFTER_SAMPLE, COMMITTEE, GALLERY
-from dashboard.key import access, identity
+from dashboard.key import access, identity, way_back
 from dashboard.session.shelf import project
 from prism_core.errors import AccessError
 from prism_core.text.markdown import plain
@@ -78,6 +78,7 @@ def _log_in(error: AccessError, *, ended: bool) -> None:
         icon=":material/login:",
         on_click=st.login,
     )
+    way_back.keep()
 
 
 def account() -> None:

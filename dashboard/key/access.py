@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _GIVEN = "access_given"
 _SETTLED = "access_settled"
 _WRONG = "access_wrong"
-_NOTED = "access_noted"
 
 
 def granted(*roles: Role) -> bool:
@@ -148,15 +147,25 @@ def note(did: Deed, what: str, to: str = "") -> None:
 
 
 def note_login() -> None:
-    """Note in the audit log, once a session, who has logged in; nothing in the laptop form.
+    """Note in the audit log, once a login, who has logged in; nothing in the laptop form.
 
     Raises:
         ConfigError: when the log cannot be written.
     """
     person = identity.logged_in() if identity.hosted() else None
-    if person is not None and not st.session_state.get(_NOTED):
+    if person is None:
+        return
+    # The time at which the provider said who it is: all tabs of one login share it.
+    login = (str(default_workspace()), person.who, identity.claims().get("iat"))
+    if login not in _noted():
         people.seen(default_workspace(), person)
-        st.session_state[_NOTED] = True
+        _noted().add(login)
+
+
+@st.cache_resource(show_spinner=False)
+def _noted() -> set[tuple[object, ...]]:
+    """Logins that this server has noted."""
+    return set()
 
 
 def offer(typed: str) -> bool:

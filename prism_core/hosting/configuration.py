@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from prism_core.errors import ConfigError
 from prism_core.hosting import run_limits
 from prism_core.hosting.run_limits import RunLimits
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 Role: TypeAlias = Literal["curator", "reviewer", "auditor", "administrator"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
-
-VARIABLE = "PRISM_HOSTING"
-"""Names the hosting file. The processes of runs inherit it, so their gate knows the form, too."""
 
 LOGIN_HOURS = 10.0
 """How long a login holds where the file does not say: a working day."""
@@ -106,7 +104,7 @@ def current() -> Hosting | None:
     Raises:
         ConfigError: when it cannot be read or is not usable: then nobody is let in.
     """
-    named = os.environ.get(VARIABLE, "").strip()
+    named = os.environ.get(HOSTING_VARIABLE, "").strip()
     return _current(named, *_stamp(Path(named))) if named else None
 
 

@@ -18,6 +18,7 @@ from prism_core.errors import PrismError
 from prism_core.hosting import configuration
 from prism_core.privacy.ledger import Ledger, chain_head, network_drive, store_choice
 from prism_core.privacy.ledger.postgres_store import PostgresStore
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from prism_core.runs.doctor import MachineCheck
 from prism_core.text import untrusted
 
@@ -129,7 +130,7 @@ def _kept_right() -> bool | None:
 
 def _provider() -> MachineCheck:
     """The hosting file, and whether the provider that it names answers as one."""
-    named = os.environ.get(configuration.VARIABLE, "").strip()
+    named = os.environ.get(HOSTING_VARIABLE, "").strip()
     if not named:
         return MachineCheck(
             name="provider", state="ok", found="no hosting file: one user, with the key"

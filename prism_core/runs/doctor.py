@@ -195,10 +195,6 @@ def _is_wide(path: Path) -> bool:
 
 
 def _settings(workspace: Path) -> MachineCheck:
-    if not (workspace / rules.SETTINGS).exists():
-        return MachineCheck(
-            name="settings", state="ok", found=f"no {rules.SETTINGS}; the usual rules"
-        )
     try:
         asked = rules.approval_required(workspace)
     except PrismError as error:
@@ -208,9 +204,10 @@ def _settings(workspace: Path) -> MachineCheck:
             found=str(error),
             advice="Mend it: until then no private table is released.",
         )
-    return MachineCheck(
-        name="settings", state="ok", found=f"releases {'need' if asked else 'need no'} approval"
-    )
+    found = f"releases {'need' if asked else 'need no'} approval"
+    if not (workspace / rules.SETTINGS).exists():
+        found = f"no {rules.SETTINGS}, the usual rules: {found}"
+    return MachineCheck(name="settings", state="ok", found=found)
 
 
 def _ledger(workspace: Path) -> MachineCheck:

@@ -93,6 +93,26 @@ def test_a_curator_logs_in_and_out(hosted: str, browser_of):
     watch.check()
 
 
+def test_a_login_leads_back_to_the_address_that_was_asked_for(hosted: str, browser_of):
+    page = browser_of().new_page()
+    for asked, opens in (("structure?project=x", "Structure"), ("release", "Release")):
+        page.goto(f"{hosted}/{asked}")
+        page.locator(".st-key-log_in button").click()
+        page.get_by_role("button", name="u-ada", exact=True).click()
+        page.get_by_role("heading", name=opens, exact=True).wait_for()
+        page.locator(".st-key-log_out, [data-testid=stPopoverButton]").first.wait_for()
+        page.context.clear_cookies()
+    # What somebody else put there leads nowhere.
+    page.goto(hosted)
+    kept = "JSON.stringify({here: '//elsewhere.example/', at: Date.now()})"
+    page.locator(".st-key-log_in button").wait_for()
+    page.evaluate(f"sessionStorage.setItem('prism-studio-way-back', {kept})")
+    page.locator(".st-key-log_in button").click()
+    page.get_by_role("button", name="u-ada", exact=True).click()
+    page.get_by_role("heading", name="Start", exact=True).wait_for()
+    assert page.url.startswith(hosted)
+
+
 def test_without_the_role_no_page_opens(hosted: str, browser_of):
     page = log_in(browser_of(), hosted, "u-none")
     for path in ("", "data", "release", "inspect"):

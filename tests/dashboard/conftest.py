@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard.key import access, identity, machine_key
-from prism_core.hosting import configuration
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support.hosting import Door, hosting_file
 from tests.support.released import released_project
 
@@ -78,7 +78,7 @@ def make(tmp_path, schema, frame) -> Callable[..., Project]:
 def door(tmp_path, monkeypatch) -> Door:
     """A hosted app to which nobody has logged in yet."""
     found = Door()
-    monkeypatch.setenv(configuration.VARIABLE, str(hosting_file(tmp_path / "hosting.toml")))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(hosting_file(tmp_path / "hosting.toml")))
     monkeypatch.setattr(identity, "claims", lambda: found.said)
     monkeypatch.setattr(identity, "time", found)
     return found

@@ -8,11 +8,12 @@ import pytest
 
 from prism_core.errors import ConfigError
 from prism_core.hosting import configuration
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support.hosting import CLIENT_SECRET, SECRET, hosting_file
 
 
 def test_without_the_variable_there_is_no_hosted_form(monkeypatch):
-    monkeypatch.delenv(configuration.VARIABLE, raising=False)
+    monkeypatch.delenv(HOSTING_VARIABLE, raising=False)
     assert configuration.current() is None
 
 
@@ -92,7 +93,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path):
 
 
 def test_a_named_file_that_is_gone_lets_nobody_in(tmp_path, monkeypatch):
-    monkeypatch.setenv(configuration.VARIABLE, str(tmp_path / "gone.toml"))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(tmp_path / "gone.toml"))
     with pytest.raises(ConfigError, match="nobody is let in"):
         configuration.current()
 
@@ -101,7 +102,7 @@ def test_a_role_that_is_taken_away_is_gone_without_a_new_start(tmp_path, monkeyp
     roles = tmp_path / "roles.toml"
     roles.write_text('curator = ["u-1"]\n')
     path = hosting_file(tmp_path / "h.toml", more='[identity]\nroles_file = "roles.toml"\n')
-    monkeypatch.setenv(configuration.VARIABLE, str(path))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(path))
     assert configuration.current().subjects == {"curator": frozenset({"u-1"})}
     roles.write_text("curator = []\n")
     os.utime(roles, (1, 1))  # as an editor or a copy may set it

@@ -19,9 +19,10 @@ from dashboard import launch
 from dashboard.key import machine_key
 from dashboard.key.place import Place
 from prism_core.errors import ConfigError
-from prism_core.hosting import configuration, server_checks
+from prism_core.hosting import server_checks
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger import ledger as ledgers
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support import proxies
 from tests.support.hosting import hosting_file
 from tests.support.ledgers import charge, filled
@@ -274,7 +275,7 @@ class _Provider(BaseHTTPRequestHandler):
 
 
 def test_the_provider_is_asked_and_what_is_wrong_is_said(tmp_path, monkeypatch):
-    monkeypatch.delenv(configuration.VARIABLE, raising=False)
+    monkeypatch.delenv(HOSTING_VARIABLE, raising=False)
     assert of(tmp_path, "provider").state == "ok"
     server = HTTPServer(("127.0.0.1", 0), _Provider)
     thread = threading.Thread(target=server.serve_forever)
@@ -282,7 +283,7 @@ def test_the_provider_is_asked_and_what_is_wrong_is_said(tmp_path, monkeypatch):
     try:
         issuer = f"http://127.0.0.1:{server.server_port}"
         path = hosting_file(tmp_path / "h.toml", "https://studio.example", issuer)
-        monkeypatch.setenv(configuration.VARIABLE, str(path))
+        monkeypatch.setenv(HOSTING_VARIABLE, str(path))
         assert "something else" in of(tmp_path, "provider").found
         names = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
         monkeypatch.setattr(_Provider, "told", dict.fromkeys(names, issuer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -17,6 +18,9 @@ Step: TypeAlias = Literal["release", "domain", "graph", "evaluation", "holdout",
 
 SETTINGS = "settings.toml"
 """A workspace's own rules, written by hand."""
+
+HOSTING_VARIABLE = "PRISM_HOSTING"
+"""Names the hosting file, where people log in and a committee decides. Runs inherit it."""
 
 MAX_EPSILON = 20.0
 """Largest epsilon of one budget where the workspace sets no `max_epsilon` under [limits]."""
@@ -88,12 +92,14 @@ CHARGED_STEPS: dict[Step, ChargedStep] = {
 def approval_required(workspace: Path) -> bool:
     """Whether private tables are released from this workspace with an approval only.
 
-    That is `approval_required = true` under `[release]` in its settings.toml.
+    That is `approval_required` under `[release]` in its settings.toml; without, true in the hosted
+    form, which has a committee, and false in the laptop form.
 
     Raises:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
-    return bool(_settings(workspace).get("release", {}).get("approval_required", False))
+    hosted = bool(os.environ.get(HOSTING_VARIABLE, "").strip())
+    return bool(_settings(workspace).get("release", {}).get("approval_required", hosted))
 
 
 def max_epsilon(workspace: Path) -> float:

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.session import memory, offered_sources, shelf, stored
 from prism_core.errors import AccessError
-from prism_core.hosting import audit_log, configuration
+from prism_core.hosting import audit_log
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support.hosting import hosting_file
 from tests.support.pages import session, texts, turned
 
@@ -41,7 +42,7 @@ def file(door, tmp_path, monkeypatch, frame, workspace) -> Path:
         )
     )
     hosting = hosting_file(tmp_path / "h.toml", more=f'[sources]\nfile = "{path}"\n')
-    monkeypatch.setenv(configuration.VARIABLE, str(hosting))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(hosting))
     shelf._shelf().clear()
     return path
 

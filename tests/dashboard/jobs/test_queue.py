@@ -18,6 +18,7 @@ from prism_core.errors import ConfigError
 from prism_core.hosting import configuration
 from prism_core.hosting.run_limits import RunLimits, hosted_limits
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support.hosting import claims, hosting_file
 from tests.support.wards import planned
 
@@ -109,7 +110,7 @@ def server(tmp_path, monkeypatch):
     )
     with path.open("a") as file:
         file.write("\n[runs]\nworkers = 1\nmemory_gb = 8\n")
-    monkeypatch.setenv(configuration.VARIABLE, str(path))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(path))
     # No browser is there to be logged in.
     monkeypatch.setattr(identity, "claims", lambda: claims("u-ada", time.time()))
     return path
@@ -161,7 +162,7 @@ def test_a_run_that_is_too_large_says_so_and_what_to_do(workspace, tmp_path, mon
 
 
 def test_a_laptop_has_no_queue(monkeypatch):
-    monkeypatch.delenv(configuration.VARIABLE, raising=False)
+    monkeypatch.delenv(HOSTING_VARIABLE, raising=False)
     assert configuration.limits() == RunLimits()
     assert configuration.limits().workers is None
 

@@ -11,9 +11,9 @@ from dashboard.jobs import worker
 from dashboard.key import access
 from prism_core.comparators import design_comparator
 from prism_core.data.encoding import encode
-from prism_core.hosting import configuration
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.dashboard.session.test_strangers import _steps
 from tests.support.pages import ADDRESSES, session, texts, turned
 
@@ -83,7 +83,7 @@ def test_a_role_that_is_taken_away_is_refused_in_the_next_run(visit, door):
 
 def test_a_hosting_file_that_is_not_usable_lets_nobody_in(visit, door, monkeypatch, tmp_path):
     door.let_in("u-ada")
-    monkeypatch.setenv(configuration.VARIABLE, str(tmp_path / "gone.toml"))
+    monkeypatch.setenv(HOSTING_VARIABLE, str(tmp_path / "gone.toml"))
     test = visit("start")
     assert keys(test) == set()
     assert "nobody is let in" in texts(test)
