@@ -10,20 +10,18 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import streamlit as st
 from streamlit.components.v2 import component
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _KEY = "way_back"
-_DONE = "way_back_done"
 _MINUTES = 10  # a login that takes longer begins at Start
 
 _JS = """
 const NAME = "prism-studio-way-back";
 
-export default function wayBack({ data, setTriggerValue }) {
+export default function wayBack({ data }) {
   const here = window.location.pathname + window.location.search;
   try {
     if (data.keep) {
@@ -36,12 +34,10 @@ export default function wayBack({ data, setTriggerValue }) {
     // One slash at its beginning: two would be the address of another host.
     if (kept && !late && kept.here !== here && /^\\/(?!\\/)/.test(kept.here)) {
       window.location.replace(kept.here);
-      return;
     }
   } catch {
     // Storage is off in this browser, or holds what is not ours: the login ends at Start.
   }
-  setTriggerValue("done", true);
 }
 """
 
@@ -52,14 +48,8 @@ def keep() -> None:
 
 
 def go() -> None:
-    """Go to the address that this tab kept, once a session."""
-    if st.session_state.get(_DONE):
-        return
-    _component()(key=_KEY, data={"keep": False, "minutes": _MINUTES}, on_done_change=_done)
-
-
-def _done() -> None:
-    st.session_state[_DONE] = True
+    """Go to the address that this tab kept. In every run: what comes and goes moves the page."""
+    _component()(key=_KEY, data={"keep": False, "minutes": _MINUTES})
 
 
 @cache

@@ -20,7 +20,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.rules import approval_required
+from prism_core.privacy.ledger.rules import HOSTING_VARIABLE, approval_required
 from prism_core.synthesis.release import release
 from tests.support import bundles
 from tests.support.approvals import FAST, GIVEN, approval
@@ -174,6 +174,18 @@ def test_a_release_refuses_an_approval_whose_settings_are_of_another_plan(
     assert "changed since the approval: budget.epsilon: approved 0.1, now 1.0" in said
     assert "Nothing was run" in said
     assert not (tmp_path / "refused").exists()
+
+
+def test_where_a_committee_decides_an_approval_is_asked_for_by_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOSTING_VARIABLE, str(tmp_path / "hosting.toml"))
+    assert approval_required(tmp_path)
+    for said in (False, True):
+        (tmp_path / "settings.toml").write_text(
+            f"[release]\napproval_required = {str(said).lower()}\n"
+        )
+        assert approval_required(tmp_path) is said
+    (tmp_path / "settings.toml").write_text("[limits]\nmax_epsilon = 1.0\n")
+    assert approval_required(tmp_path)
 
 
 def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):

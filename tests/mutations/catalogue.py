@@ -600,6 +600,14 @@ CATALOGUE = (
         f"{CHARGING}::test_the_rule_stands_at_every_door",
     ),
     _one(
+        "a server with a committee releases without it",
+        "approval_required",
+        'bool(os.environ.get(HOSTING_VARIABLE, "").strip())',
+        "False",
+        "tests/bundle/test_approval.py::"
+        "test_where_a_committee_decides_an_approval_is_asked_for_by_itself",
+    ),
+    _one(
         "learning is known by its events, not by its charge",
         "Ledger.lacking",
         "paid.get(receipt, []) if receipt else []",
