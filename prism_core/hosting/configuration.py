@@ -7,6 +7,7 @@ hosted form. It holds the client's secret, so nobody else on the machine may rea
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -212,7 +213,22 @@ def _address(auth: Mapping[str, Any]) -> str:
     return address.removesuffix(_CALLBACK)
 
 
+def check_mode(path: Path, what: str) -> None:
+    """Refuse a file that decides who may do what and that any user of the machine may rewrite.
+
+    Raises:
+        ConfigError: when others may write it.
+    """
+    if path.is_file() and path.stat().st_mode & stat.S_IWOTH:
+        raise ConfigError(
+            f"{what} {path.name!r} can be changed by every user of the machine. Take that away: "
+            "chmod o-w on it; until then nobody is let in.",
+            field="hosting",
+        )
+
+
 def _document(path: Path, what: str) -> dict[str, Any]:
+    check_mode(path, what)
     try:
         text = untrusted.text_of(path, untrusted.CONFIG)
         return untrusted.from_toml(text, untrusted.CONFIG)

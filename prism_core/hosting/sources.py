@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from prism_core.data.tables.address import parse
 from prism_core.errors import AccessError, BudgetError, ConfigError, PrismError
+from prism_core.hosting.configuration import check_mode
 from prism_core.privacy.ledger.records import canonical
 from prism_core.privacy.parameters import epsilon_value
 from prism_core.text import untrusted
@@ -73,6 +74,7 @@ def load(path: Path) -> tuple[Source, ...]:
     Raises:
         ConfigError: naming the source and the entry that is not usable; no address is in it.
     """
+    check_mode(path, "The file of sources")
     try:
         text = untrusted.text_of(path, untrusted.CONFIG)
         document = untrusted.from_toml(text, untrusted.CONFIG)

@@ -92,6 +92,15 @@ def test_a_file_that_others_can_read_is_refused(tmp_path):
         configuration.load(path)
 
 
+def test_roles_that_every_user_may_rewrite_are_refused(tmp_path):
+    roles = tmp_path / "roles.toml"
+    roles.write_text('reviewer = ["u-1"]\n')
+    roles.chmod(0o646)
+    path = hosting_file(tmp_path / "h.toml", more='[identity]\nroles_file = "roles.toml"\n')
+    with pytest.raises(ConfigError, match="every user of the machine"):
+        configuration.load(path)
+
+
 def test_a_named_file_that_is_gone_lets_nobody_in(tmp_path, monkeypatch):
     monkeypatch.setenv(HOSTING_VARIABLE, str(tmp_path / "gone.toml"))
     with pytest.raises(ConfigError, match="nobody is let in"):

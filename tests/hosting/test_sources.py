@@ -136,6 +136,13 @@ def test_what_is_not_usable_is_refused_without_its_address(file, text, field):
     assert "@db" not in str(found.value)
 
 
+def test_sources_that_every_user_may_rewrite_are_refused(file):
+    path = file(source("Clinic A", "stays.csv"))
+    path.chmod(0o646)
+    with pytest.raises(ConfigError, match="every user of the machine"):
+        sources.load(path)
+
+
 def test_a_file_that_is_gone_is_said_to_be(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         sources.load(tmp_path / "gone.toml")
