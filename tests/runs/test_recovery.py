@@ -144,27 +144,76 @@ def test_a_run_that_breaks_after_its_last_mechanism_is_recovered(
     assert not (tmp_path / "again").exists()
 
 
-def test_a_killed_run_is_recovered(make_run, tmp_path):
-    """SIGKILL while the model is fitted; the charge is left as it was when the process died."""
+_KILLED = """
+import os, signal, sys
+from prism_core.bundle.write import bundle_folder
+from prism_core.cli.main import main
+from prism_core.runs import charged_release
+
+where, own = sys.argv.pop(1), charged_release.release
+
+def dies(at, share):
+    if at == where:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if where == "write":
+    bundle_folder.write = lambda *args, **named: dies("write", 0.0)
+charged_release.release = lambda *args, **named: own(*args, **named | {"progress": dies})
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def killed(make_run, tmp_path):
+    """Makes a private release that dies by SIGKILL in a stage; gives its ledger and its command."""
     config = make_run(public=False, asset=50.0)
-    script = (
-        "import os, signal, sys\n"
-        "from prism_core.cli.main import main\n"
-        "from prism_core.synthesis import release\n"
-        "release.fit_model = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "sys.exit(main(sys.argv[1:]))\n"
-    )
     place = ["--workspace", str(tmp_path / "ws")]
     command = ["release", str(config), "--out", str(tmp_path / "out"), *place]
-    done = subprocess.run(
-        [sys.executable, "-c", script, *command], check=False, timeout=120, capture_output=True
-    )
-    assert done.returncode == -signal.SIGKILL
-    ledger = Ledger(tmp_path / "ws")
-    assert [charge.state for charge in ledger.charges()] == ["reserved"]
-    assert main.main(["recover", "1", "--out", str(tmp_path / "out"), *place]) == 0
-    assert [charge.state for charge in ledger.charges()] == ["failed"]
+
+    def kill(where: str) -> tuple[Ledger, list[str]]:
+        done = subprocess.run(
+            [sys.executable, "-c", _KILLED, where, *command],
+            check=False,
+            timeout=120,
+            capture_output=True,
+        )
+        assert done.returncode == -signal.SIGKILL
+        return Ledger(tmp_path / "ws"), command
+
+    return kill
+
+
+@pytest.mark.parametrize(
+    ("where", "left", "ends"),
+    [("fit", "reserved", "failed"), ("sample", "reserved", "failed"), ("write", "done", "done")],
+)
+def test_a_run_that_is_killed_after_its_last_mechanism_is_recovered(
+    killed, where, left, ends, tmp_path
+):
+    """The charge is left as it was when the process died, and counts once."""
+    ledger, command = killed(where)
+    assert [charge.state for charge in ledger.charges()] == [left]
+    assert main.main(["recover", "1", *command[2:]]) == 0
+    assert [charge.state for charge in ledger.charges()] == [ends]
     assert verification.verify(tmp_path / "out", workspace=tmp_path / "ws").ok
+
+
+def test_a_run_that_is_killed_before_its_charge_costs_nothing(killed, tmp_path):
+    ledger, command = killed("charge")
+    assert ledger.charges() == ()
+    assert main.main(command) == 0
+    assert [charge.state for charge in ledger.charges()] == ["done"]
+
+
+def test_a_run_that_is_killed_while_it_measures_stays_charged(killed, tmp_path, capsys):
+    """What was counted is not known to anybody, and may have been seen: it counts as spent."""
+    ledger, command = killed("task")
+    spent = ledger.balance("ward 7").spent_epsilon
+    assert [charge.state for charge in ledger.charges()] == ["reserved"]
+    assert spent > 0.0
+    assert main.main(["recover", "1", *command[2:]]) == 2
+    assert not (tmp_path / "out").exists()
+    assert ledger.balance("ward 7").spent_epsilon == spent
 
 
 def _interrupted(run, out: Path) -> None:
