@@ -34,7 +34,9 @@ from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.planning.wishes.task import Budget, Target, Task
 from prism_core.privacy.ledger import Charge, Ledger
 from prism_core.privacy.parameters import about_budget
+from prism_core.rehearsal.allocation_choice import TILTS
 from prism_core.rehearsal.estimates import SHIFT_TEXT
+from prism_core.rehearsal.variants import PLANNED
 from prism_core.structure.dag import Dag
 from prism_core.structure.roles import ROLE_TEXT
 from prism_core.text import documents
@@ -278,6 +280,7 @@ def test_what_a_plan_may_say_has_words_in_the_language(schema, code):
     said += [text.format(codebook=book) for text in PROVENANCE_TEXT.values()]
     said += [metric_title(name) for name in _TITLES] + [metric_title("auc_from_s")]
     said += about_budget(50.0, 0.01, 300, above_limit=3.0)
+    said += [PLANNED, "A, the plan", *TILTS.values(), "causal", "graphical", "predictive"]
     said += [INSIDE_EPSILON, OUTSIDE_EPSILON, *STAMPS, *_NOISE.values(), *SHIFT_TEXT.values()]
     missing = [text for text in said if translated(text, code) is None]
     assert missing == []

@@ -112,7 +112,7 @@ class Extras:
                 )
 
 
-_HEADLINES = ("auc", "r2")
+_HEADLINES = {"auc": "AUC", "r2": "R²"}
 """Scores that a threshold of usefulness is held against."""
 
 
@@ -122,12 +122,14 @@ class Usefulness:
 
     Attributes:
         score: the headline; None where there is none.
+        unit: as people write it.
         ends: of its interval.
         measured: whether on real rows inside the budget; else in a rehearsal.
         reached: whether it reaches the threshold; None where nothing is decided.
     """
 
     score: float | None = None
+    unit: str = ""
     ends: tuple[float, float] | None = None
     measured: bool = False
     reached: bool | None = None
@@ -150,6 +152,7 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> Usefulnes
                 low, high = row.get("noise_interval_95") or (None, None)
                 return Usefulness(
                     score=row["value"],
+                    unit=_HEADLINES[row["name"]],
                     ends=None if low is None or high is None else (low, high),
                     measured=True,
                     reached=None if least is None else row["value"] >= least,
@@ -158,7 +161,8 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> Usefulnes
     if rehearsed is None:
         return Usefulness()
     mean, half = rehearsed.mean, rehearsed.half
-    return Usefulness(score=mean, ends=None if half is None else (mean - half, mean + half))
+    ends = None if half is None else (mean - half, mean + half)
+    return Usefulness(score=mean, unit=rehearsed.unit, ends=ends)
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:
