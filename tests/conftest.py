@@ -21,7 +21,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
 from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag
-from tests.support import postgres
+from tests.support import postgres, spark
 from tests.support.approvals import SAID
 from tests.support.tables import CANARY, small_frame, small_schema
 
@@ -353,6 +353,13 @@ def postgres_server() -> Iterator[str]:
     """Address of a PostgreSQL server, with the login of its owner; started once."""
     with postgres.started() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def standalone_spark() -> Iterator[spark.Standalone]:
+    """A standalone master of Spark with one worker; started once."""
+    with spark.started() as found:
+        yield found
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def _placed(engine: str, path: Path, server: str | None) -> Iterator[str]:
     if engine == "duckdb":
         yield str(path)
     elif engine == "spark":
-        yield f"spark://{path}?master=local[*]"
+        yield f"spark://{path}?master={server or 'local[*]'}"
     else:
         assert server is not None
         with _loaded(path, server):
@@ -97,7 +97,8 @@ def measure(
     Args:
         engine: one of `ENGINES`.
         rows: how many.
-        server: of PostgreSQL: its address without a table. A table is made there and removed.
+        server: of PostgreSQL its address without a table: a table is made there and removed. Of
+            Spark its master, by default `local[*]`.
         folder: where temporary files stand; about 75 bytes a row.
 
     Raises:

@@ -105,7 +105,9 @@ def _engine(parts: Any, name: str) -> None:  # noqa: ANN401
     parser.add_argument("--engine", choices=("duckdb", "postgres", "spark"), default="duckdb")
     parser.add_argument("--rows", type=int, default=1_000_000, metavar="N")
     parser.add_argument(
-        "--server", metavar="URL", help="of PostgreSQL: postgres://USER:PASSWORD@HOST/DATABASE"
+        "--server",
+        metavar="URL",
+        help="of PostgreSQL: postgres://USER:PASSWORD@HOST/DATABASE; of Spark: spark://HOST:PORT",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run_engine)

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from prism_core.comparators.comparator_plan import ComparatorPlan
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.looks import Looks
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.planning.asked_marginals import AskedMarginals
+    from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.privacy.learning_charge import LearningCharge
@@ -182,35 +184,49 @@ def say_owed(account: StepAccount, prior: LearningCharge | None) -> None:
         sys.stderr.write(f"prism: note: {found.sentence}\n")
 
 
-def encoded_and_recognised(
+def account_and_rows(
+    config: RunConfig,
     inputs: Inputs,
-    account: StepAccount,
-    plan: str,
+    plan: Plan | ComparatorPlan,
+    prior: LearningCharge | None,
+    arguments: argparse.Namespace,
     *,
-    public: bool,
+    name: str | None = None,
     asked: AskedMarginals | None = None,
-) -> Rows:
-    """The rows as codes; they are remembered where they are charged. Spends nothing.
+) -> tuple[StepAccount, Rows]:
+    """The account of a step, and the rows as codes, which are remembered. Spends nothing.
 
-    Where the ledger knows them under another asset the curator is told, and the run goes on as it
-    is.
+    The asset is registered once the rows are read, so that a database that fails before leaves
+    nothing behind. Where the ledger knows the rows under another asset the curator is told, and the
+    run goes on as it is.
 
     Args:
+        config: names the asset.
         inputs: schema and rows.
-        account: who is charged; its generator draws the row of a person.
-        plan: SHA-256 of the plan.
-        public: whether the rows are public.
+        plan: that will be charged.
+        prior: what was learned before, which may be charged with the step.
+        arguments: name the workspace and the seed.
+        name: of an asset that the ledger knows, instead of the configuration's.
         asked: the marginals of a release; None where the rows themselves are needed.
     """
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.privacy.ledger.charging import check_account
     from prism_core.runs.inputs import ready, recognise
+    from prism_core.runs.step_account import step_rng
 
-    table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng, asked=asked)
+    public = config.table.public
+    if not public and name is None:
+        check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
+    rng = step_rng(arguments.seed)
+    table = ready(inputs.schema, inputs.raw, public=public, rng=rng, asked=asked)
+    account = account_for(config, plan.delta, arguments, rng=rng, name=name)
+    say_owed(account, prior)
     if account.ledger is None:
-        return table
-    twin = recognise(account.ledger, account.asset, inputs.schema, inputs.raw, table, plan)
+        return account, table
+    twin = recognise(account.ledger, account.asset, inputs.schema, inputs.raw, table, plan.hash)
     if twin:
         sys.stderr.write(f"prism: note: {twin}\n")
-    return table
+    return account, table
 
 
 def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import (
     above_limit,
-    account_for,
+    account_and_rows,
     add_limit_option,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    encoded_and_recognised,
-    say_owed,
     say_unchecked,
     say_warnings,
 )
@@ -107,9 +105,9 @@ def _run_own(arguments: argparse.Namespace) -> None:
     )
     say_unchecked(inputs.schema.looks, public=public)
     say_warnings(plan.warnings)
-    account = account_for(config, plan.delta, arguments, name=arguments.asset)
-    say_owed(account, plan.schema.prior)
-    table = encoded_and_recognised(inputs, account, plan.hash, public=public)
+    account, table = account_and_rows(
+        config, inputs, plan, plan.schema.prior, arguments, name=arguments.asset
+    )
     made = run_charged_comparator(plan, table, arguments.out, account)
     found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
     emit(arguments, found, _text(made, arguments.out))

@@ -45,6 +45,8 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 def _run(arguments: argparse.Namespace) -> None:
     from prism_core.learning.graph.learned_graph import graph_of_public
     from prism_core.planning.wishes import config as configs
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.privacy.ledger.charging import check_account
     from prism_core.runs.charged_learning import (
         check_graph_place,
         graph_plan,
@@ -68,8 +70,11 @@ def _run(arguments: argparse.Namespace) -> None:
         found = graph_of_public(plan, table)
         write_graph(formats.write(found.dag, "node-link"), out)
     else:
-        account = account_for(config, plan.delta, arguments)
-        table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng)
+        if not public:
+            check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
+        rng = step_rng(arguments.seed)
+        table = ready(inputs.schema, inputs.raw, public=public, rng=rng)
+        account = account_for(config, plan.delta, arguments, rng=rng)
         found = run_learn_graph(plan, table, out, account, remember=inputs.raw)
     document = _document(found, out) | {"warnings": list(plan.warnings)}
     text = _text(found, plan, out)

@@ -72,7 +72,9 @@ def _add_wishes(parser: argparse.ArgumentParser) -> None:
 
 def _plan(arguments: argparse.Namespace) -> None:
     from prism_core.planning.design import design
+    from prism_core.planning.table_passes import most_passes, passes_text
     from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import read_into_memory
 
     config = within_limit(configs.load(arguments.config), arguments)
     facts = plan_inputs(config, arguments)
@@ -89,6 +91,8 @@ def _plan(arguments: argparse.Namespace) -> None:
         emit(arguments, said.to_dict(), said.to_markdown())
         return
     text = _plan_text(plan)
+    if not read_into_memory(config.table.train):
+        text = f"{passes_text(plan)}\n{text}"
     if found:
         from prism_core.planning.search.inverse import task_error
 
@@ -97,6 +101,7 @@ def _plan(arguments: argparse.Namespace) -> None:
             f"{what}: expected error of the task marginals {task_error(plan):.4%} of n, "
             f"at most {found['target_error']:.4%}\n\n{text}"
         )
+    found["passes"] = most_passes(plan)
     emit(arguments, plan.to_dict() | found, text)
 
 

@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import (
-    account_for,
+    account_and_rows,
     add_limit_option,
     add_said,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    encoded_and_recognised,
     said_of,
-    say_owed,
     say_unchecked,
     say_warnings,
     within_limit,
@@ -106,11 +104,9 @@ def _release(arguments: argparse.Namespace) -> None:
     )
     if approved is not None:
         said = approved.stated(said)
-    account = account_for(config, plan.delta, arguments)
-    say_owed(account, plan.prior)
     say_unchecked(inputs.schema.looks, public=public)
-    table = encoded_and_recognised(
-        inputs, account, plan.hash, public=public, asked=asked_marginals(plan)
+    account, table = account_and_rows(
+        config, inputs, plan, plan.prior, arguments, asked=asked_marginals(plan)
     )
     made = run_release(
         plan,

@@ -126,6 +126,15 @@ def read_rows(
     return raw
 
 
+def read_into_memory(place: Path | Address) -> bool:
+    """Whether a table is read into memory: a single file of moderate size."""
+    if not isinstance(place, Path):
+        return False
+    file, _ = split_sheet(place)
+    # A file that is missing takes this way, too: `read_table` has the words for it.
+    return not file.is_file() or file.stat().st_size <= IN_MEMORY
+
+
 def open_rows(
     place: Path | Address,
     workspace: Path | None = None,
@@ -148,9 +157,7 @@ def open_rows(
         TableError: when it cannot be read, or lacks a declared column.
     """
     if isinstance(place, Path):
-        # A file that is missing takes this way, too: `read_table` has the words for it.
-        file, _ = split_sheet(place)
-        if not file.is_file() or file.stat().st_size <= IN_MEMORY:
+        if read_into_memory(place):
             raw = read_table(place, separator=separator, encoding=encoding)
             check_columns(columns, raw.header, raw.name)
             return raw

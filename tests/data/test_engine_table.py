@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import engine_table, out_of_core
 from prism_core.data.engines.servers import IbisEngine
 from prism_core.data.engines.stored_table import StoredTable
-from prism_core.data.engines.worker_counts import counter, different_cells
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
@@ -32,12 +29,10 @@ from prism_core.runs import inputs
 from prism_core.synthesis.release import release
 from tests.support import bundles
 from tests.support.cells import ALIKE, COLLATED, ODD
+from tests.support.engines import OnWorkers, write_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
-    from prism_core.data.engines.grouping import CountQuery
 
 pytestmark = pytest.mark.privacy
 
@@ -50,13 +45,9 @@ def frame(frame) -> pd.DataFrame:
     return frame
 
 
-def write(frame: pd.DataFrame, path: Path) -> None:
-    pq.write_table(pa.table({name: pa.array(frame[name], pa.string()) for name in frame}), path)
-
-
 @pytest.fixture
 def opened(tmp_path, frame) -> Iterator[out_of_core.BigTable]:
-    write(frame, tmp_path / "t.parquet")
+    write_texts(frame, tmp_path / "t.parquet")
     table = out_of_core.open_table(address.parse("t.parquet", tmp_path), tmp_path / "ws")
     yield table
     table.close()
@@ -107,7 +98,7 @@ def test_what_is_handed_out_is_a_copy(opened, schema):
 def test_every_scan_sees_the_same_row_of_a_person(tmp_path, frame, schema):
     frame["mrn"] = [str(row // 3) for row in range(len(frame))]
     frame["row"] = [f"r{row}" for row in range(len(frame))]
-    write(frame, tmp_path / "t.parquet")
+    write_texts(frame, tmp_path / "t.parquet")
     rows = Column(name="row", kind="categorical", levels=tuple(frame["row"]))
     people = Schema(columns=(rows, *schema.columns), person_id="mrn", persons=100)
     opened = out_of_core.open_table(address.parse("t.parquet", tmp_path), tmp_path / "ws")
@@ -136,10 +127,10 @@ def test_rows_that_change_between_scans_are_refused(opened, frame, schema, tmp_p
     # The number of rows and every count but those of one column stay as they were.
     changed.loc[[298, 299], "ward"] = ["north", "south"]
     frame.loc[[298, 299], "ward"] = ["south", "south"]
-    write(frame, tmp_path / "t.parquet")
+    write_texts(frame, tmp_path / "t.parquet")
     there = opened.counted_there(schema, public=False)
     there.counts([("age",)])
-    write(changed, tmp_path / "t.parquet")
+    write_texts(changed, tmp_path / "t.parquet")
     with pytest.raises(TableError) as caught:
         there.counts([("smoker",)])
     assert caught.value.field == "train"
@@ -154,7 +145,7 @@ def test_a_cell_that_came_after_the_cells_were_read_is_noticed(
 
     def later(engine, query):
         frame.loc[7, "grade"] = f" {canary} "
-        write(frame, tmp_path / "t.parquet")
+        write_texts(frame, tmp_path / "t.parquet")
         return grouped(engine, query)
 
     monkeypatch.setattr(type(opened.engine), "grouped", later)
@@ -221,40 +212,6 @@ def test_a_table_of_more_rows_than_can_be_kept_is_counted_where_it_is(opened, sc
         assert isinstance(table, kind)
         if isinstance(table, StoredTable):
             table.folder.close()
-
-
-@dataclass
-class OnWorkers:
-    """An engine that counts as Spark's workers do, in two partitions."""
-
-    engine: Any
-    batch: int
-    name = "workers"
-
-    @property
-    def tables(self) -> tuple[Any, ...]:
-        return self.engine.tables
-
-    def number(self, query: Any) -> int:
-        return self.engine.number(query)
-
-    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:
-        return self.engine.batches(query)
-
-    def close(self) -> None:
-        self.engine.close()
-
-    def partitions(self, query: Any) -> list[list[pa.RecordBatch]]:
-        rows = pa.Table.from_batches(self.engine.batches(query))
-        return [rows.slice(0, 100).to_batches(self.batch), rows.slice(100).to_batches(self.batch)]
-
-    def different(self, query: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
-        for part in self.partitions(query.select(*names)):
-            yield from different_cells()(iter(part))
-
-    def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
-        for part in self.partitions(query.coded.rows):
-            yield from counter(query)(iter(part))
 
 
 def test_cells_that_a_collation_calls_equal_are_told_apart(tmp_path):

@@ -7,11 +7,7 @@ alarms.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
 import struct
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +26,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import TableError
+from tests.support import spark
 from tests.support.cells import (
     CELLS,
     DECLARED,
@@ -49,13 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.privacy
-
-SPARK = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("java") is None, reason="needs Java"),
-    pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="needs pyspark"),
-    pytest.mark.filterwarnings("ignore"),  # pyspark's own
-]
 
 
 # --- places -------------------------------------------------------------------------------
@@ -260,14 +250,10 @@ def postgres():
 
 
 @pytest.fixture(scope="module")
-def spark():
+def session(standalone_spark):
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
-    # The first session of a process decides which Python its workers are.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = SparkSession.builder.master("local[1]").getOrCreate()
-    yield session
-    session.stop()
+    return SparkSession.builder.master(standalone_spark.master).getOrCreate()
 
 
 class TestPostgres:
@@ -325,16 +311,16 @@ class TestPostgres:
 
 
 class TestSpark:
-    pytestmark = SPARK
+    pytestmark = spark.NEEDED
 
     @pytest.mark.parametrize("written", ["pyarrow", "spark", "table"])
-    def test_one_row_changes_no_other_code(self, spark, tmp_path, written):
+    def test_one_row_changes_no_other_code(self, session, tmp_path, written):
         def codes(name: str, rows: Rows) -> np.ndarray:
             path = str(tmp_path / name)
             if written == "pyarrow":
                 pq.write_table(table(rows), path, row_group_size=5)
             else:
-                frame = spark.createDataFrame(table(rows)).repartition(3)
+                frame = session.createDataFrame(table(rows)).repartition(3)
                 if written == "table":
                     frame.createOrReplaceTempView(name)
                 else:
@@ -349,8 +335,8 @@ class TestSpark:
 
         check(codes)
 
-    def test_a_session_that_does_not_take_a_setting_is_refused(self, spark):
-        servers.check_session(spark)
-        spark.conf.set("spark.sql.ansi.enabled", "true")
+    def test_a_session_that_does_not_take_a_setting_is_refused(self, session):
+        servers.check_session(session)
+        session.conf.set("spark.sql.ansi.enabled", "true")
         with pytest.raises(TableError, match=r"does not take spark\.sql\.ansi\.enabled"):
-            servers.check_session(spark)
+            servers.check_session(session)

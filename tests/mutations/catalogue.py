@@ -189,6 +189,7 @@ LOOKS = "data/test_looks.py"
 STRANGERS = "dashboard/session/test_strangers.py"
 COVERAGE = "data/test_coverage.py"
 FORM = "data/test_form_and_draft.py"
+DRAW = "data/test_person_draw.py"
 
 CATALOGUE = (
     _one(
@@ -1929,5 +1930,40 @@ CATALOGUE = (
         "plan.parts is None",
         "True",
         "bundle/test_coarsened_bundle.py::test_parts_of_ones_own_choice_are_found_out",
+    ),
+    _one(
+        "a database keeps a row too many of a person",
+        "drawn",
+        "rows.filter(rows[TURN] < most)",
+        "rows.filter(rows[TURN] <= most)",
+        f"{DRAW}::test_no_two_people_move_the_counts_by_more_than_the_bound",
+    ),
+    _one(
+        "each of a person's rows weighs as all of them",
+        "_weight_sql",
+        "contribution.weight(kept)",
+        "contribution.most",
+        f"{DRAW}::test_no_two_people_move_the_counts_by_more_than_the_bound",
+    ),
+    _one(
+        "which rows of a person are kept depends on who else there is",
+        "drawn",
+        "ibis.row_number().over(group_by=PERSON, order_by=wanted)",
+        "ibis.row_number().over(order_by=wanted)",
+        f"{DRAW}::test_a_person_moves_her_own_rows_alone",
+    ),
+    _one(
+        "a holdout in files is cut by row",
+        "StoredTable._drawn",
+        "now[np.cumsum(first)]",
+        "now[np.minimum(np.arange(len(first)) + 1, len(now) - 1)]",
+        f"{DRAW}::test_parts_are_cut_by_person",
+    ),
+    _one(
+        "a person whose rows are apart is taken for several",
+        "_Turns.write",
+        "(heads | (turns == before + 1)).all()",
+        "True",
+        f"{DRAW}::test_people_who_do_not_stand_together_are_noticed",
     ),
 )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 PERSON = "person"
 """Name of the person-ID among the outputs of a query; columns are numbered."""
 
+TURN, KEPT = "turn", "kept"
+"""Where people have several rows: a row's number among the kept ones of its person, from 0 on, and
+how many these are."""
+
 _KEY_BYTES = 16
 
 
@@ -30,6 +34,7 @@ class CodedQuery:
     Attributes:
         rows: the expression: `c0`, `c1` ... are the codes in schema order, `HOME` where a cell is
             encoded at home; `h0`, `h1` ... hold such cells, null elsewhere.
+            With `max_rows` above 1 there are `TURN` and `KEPT`, too.
         homes: for every column the outputs among `h0`, `h1` ... that hold its cells, one for each
             type that it has in the parts of the table.
     """
@@ -38,8 +43,10 @@ class CodedQuery:
     homes: tuple[tuple[str, ...], ...]
 
 
-def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> CodedQuery:
-    """The table as codes, with a person-ID column one drawn row per person. No row is read.
+def code_query(
+    tables: Sequence[Any], schema: Schema, name: str, key: str, *, together: bool = False
+) -> CodedQuery:
+    """The table as codes, with a person-ID column the drawn rows per person. No row is read.
 
     Each part of the table is encoded by its own types; codes of all parts are of one type, so
     joining them converts nothing.
@@ -49,6 +56,7 @@ def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> Co
         schema: the declared domain.
         name: the table's name, for messages.
         key: of the draw, from `fresh_key`.
+        together: whether the rows of a person are to stand together, where people have several.
 
     Raises:
         TableError: when a declared column is missing.
@@ -73,7 +81,7 @@ def code_query(tables: Sequence[Any], schema: Schema, name: str, key: str) -> Co
         selected.append(table.select(**outputs))
     rows = ibis.union(*selected) if len(selected) > 1 else selected[0]
     if schema.person_id is not None:
-        rows = drawn(rows, key)
+        rows = drawn(rows, key, schema.max_rows, together=together)
     return CodedQuery(rows=rows, homes=homes)
 
 
@@ -122,20 +130,29 @@ def fresh_key() -> str:
     return secrets.token_hex(_KEY_BYTES)
 
 
-def drawn(rows: Any, key: str) -> Any:  # noqa: ANN401
-    """A uniformly chosen row of each person, the same one whenever it is asked.
+def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:  # noqa: ANN401
+    """Up to `most` uniformly chosen rows of each person, the same ones whenever they are asked.
 
-    The rows of a person are numbered in the order of what they hold, and that with the least keyed
-    hash of person and number is kept. Equal rows may change their numbers from one scan to the
-    next, which changes no count. Which row of a person is kept depends on nobody else's. A
-    database's own random numbers would be others in every scan.
+    The rows of a person are numbered in the order of what they hold, and those with the least keyed
+    hashes of person and number are kept. Equal rows may change their numbers from one scan to the
+    next, which changes no count. A database's own random numbers would be others in every scan.
+
+    Sensitivity. Each window looks at the rows of one person, and a hash at the key, the ID and a
+    number: which rows of a person are kept, how many, and in which turn, is a function of the key
+    and of that person's rows. So for every key the counts are a sum over persons, and replacing one
+    exchanges one term of it: `Contribution.l1` and `.l2` hold with `max_rows` = `most`. Behind a
+    key that nobody knows the hashes are as good as independent draws, so every choice of `most` of
+    a person's rows is equally likely.
 
     Args:
         rows: an expression with `PERSON` and whatever else.
         key: from `fresh_key`; one for all scans of a run.
+        most: rows of a person that are kept.
+        together: whether the rows of a person are to stand together, people in an order that means
+            nothing, where there are several.
 
     Returns:
-        The expression without `PERSON`.
+        The expression without `PERSON`; where `most` is above 1 with `TURN` and `KEPT`.
     """
     import ibis
 
@@ -143,8 +160,16 @@ def drawn(rows: Any, key: str) -> Any:  # noqa: ANN401
     rows = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=wanted))
     lot = _md5()(ibis.literal(f"{key}/") + rows.place.cast("string") + "/" + rows[PERSON])
     rows = rows.mutate(lot=lot)
-    rows = rows.mutate(turn=ibis.row_number().over(group_by=PERSON, order_by="lot"))
-    return rows.filter(rows.turn == 0).select(*wanted)
+    rows = rows.mutate(**{TURN: ibis.row_number().over(group_by=PERSON, order_by="lot")})
+    if most == 1:
+        return rows.filter(rows[TURN] == 0).select(*wanted)
+    held = rows.count().over(group_by=PERSON)
+    rows = rows.mutate(**{KEPT: ibis.least(held, ibis.literal(most, "int64"))})
+    rows = rows.filter(rows[TURN] < most)
+    if not together:
+        return rows.select(*wanted, TURN, KEPT)
+    owner = _md5()(ibis.literal(f"{key}/") + rows[PERSON])
+    return rows.select(*wanted, TURN, KEPT, owner=owner).order_by("owner", TURN)
 
 
 @cache

@@ -7,6 +7,7 @@ are those of memory, cell for cell.
 
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ from prism_core.data.engines.engine import run_redacted
 from prism_core.data.engines.grouping import ALL, MOST_SETS, CountQuery
 from prism_core.data.tables.raw_table import arrow_texts
 from prism_core.errors import PrivacyError, TableError
-from prism_core.privacy.contribution import ONE_ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,8 +78,8 @@ class EngineTable:
 
     @property
     def contribution(self) -> Contribution:
-        """What one person adds to the counts: one row, as no other is counted there."""
-        return ONE_ROW
+        """What one person adds to the counts."""
+        return self.schema.contribution
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals; what no scan before has counted is counted by one more.
@@ -143,29 +143,29 @@ class EngineTable:
         """One scan: these tables, and whether the rows are those of the scans before."""
         query = replace(self._query(), wide=tuple(map(self._places, wide)))
         flat = [np.zeros(cells, dtype=np.int64) for cells in query.cells]
-        total, mark = 0, 0
+        people, mark = 0, 0
         for batch in self._home(self.engine.grouped(query)):
-            part, cell, count, marks = map(_whole_numbers, batch.columns)
+            part, cell, count, marks, heads = map(_whole_numbers, batch.columns)
             every = part == ALL
             if (cell[~every] == _NONE).any():
                 raise self._changed()
-            total += int(count[every].sum())
+            people += int(heads[every].sum())
             mark += int(marks[every].sum())
             for place, table in enumerate(flat):
                 here = part == place
                 np.add.at(table, cell[here], count[here])
-        self._check(total, mark)
+        self._check(people, mark)
         for clique, table in zip(wide, flat, strict=True):
             self._tables[clique] = table.reshape(self.schema.shape(clique))
 
-    def _check(self, total: int, mark: int) -> None:
-        if total != self.n and self.schema.persons is not None:
+    def _check(self, people: int, mark: int) -> None:
+        if people != self.n and self.schema.persons is not None:
             raise PrivacyError(
                 f"The schema declares {self.schema.persons:,} persons and the person-ID column "
                 "holds another number. Correct the declared number.",
                 field="persons",
             )
-        if total != self.n or (self._mark is not None and mark != self._mark):
+        if people != self.n or (self._mark is not None and mark != self._mark):
             raise self._changed()
         self._mark = mark
 
@@ -203,6 +203,7 @@ class EngineTable:
                 sizes=tuple(column.size for column in schema.columns),
                 wide=(),
                 weights=self._weights,
+                contribution=self.contribution,
             )
         return self._rows
 
@@ -222,10 +223,15 @@ class EngineTable:
         }
 
 
+def count_scans(schema: Schema, cliques: Sequence[Sequence[str]]) -> int:
+    """How many scans count these marginals; by the declared domain alone."""
+    wanted = list(dict.fromkeys(map(schema.canonical, cliques)))
+    return math.ceil(len(set(wider(schema, wanted).values())) / MOST_SETS)
+
+
 def one_scan(schema: Schema, cliques: Sequence[Sequence[str]]) -> bool:
     """Whether these marginals are few enough for one scan; by the declared domain alone."""
-    wanted = list(dict.fromkeys(map(schema.canonical, cliques)))
-    return len(set(wider(schema, wanted).values())) <= MOST_SETS
+    return count_scans(schema, cliques) <= 1
 
 
 _NONE = -(2**62)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prism_core.data.engines.coded_query import KEPT, TURN
 from prism_core.data.engines.pushdown import HOME
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from prism_core.data.engines.coded_query import CodedQuery
+    from prism_core.privacy.contribution import Contribution
 
 MOST_SETS = 64
 """Sets of one query; Spark and PostgreSQL keep a hash table for each."""
@@ -43,6 +45,7 @@ class CountQuery:
         weights: secret whole numbers below 2^20, one for each column. The *mark* of a row is made
             of them and its codes. The sum of the marks is the same in two scans of the same rows,
             and by chance about once in a million where they differ.
+        contribution: what one person adds to the counts.
     """
 
     coded: CodedQuery
@@ -51,6 +54,7 @@ class CountQuery:
     sizes: tuple[int, ...]
     wide: tuple[tuple[int, ...], ...]
     weights: tuple[int, ...]
+    contribution: Contribution
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -59,10 +63,11 @@ class CountQuery:
 
 
 def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: str = "") -> str:
-    """A query of the rows `part`, `cell`, `rows_here`, `mark`, in words that all databases know.
+    """A query of `part`, `cell`, `rows_here`, `mark`, `people`, in words that all databases know.
 
     All names in it are ours, so none has to be quoted. `cell` is the place of a cell in the flat
-    table of the marginal `part`, null where a cell came that nobody was told of.
+    table of the marginal `part`, null where a cell came that nobody was told of. `rows_here` is the
+    count there, and `people` how many persons have their first row there.
 
     Args:
         query: what to count.
@@ -81,15 +86,26 @@ def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: st
         for name, clique in zip(names, query.wide, strict=True)
     ]
     line = " + ".join(f"c{place} * {weight}" for place, weight in enumerate(query.weights))
+    single = query.contribution.single
+    weighed = "" if single else f", {_weight_sql(query.contribution)} AS weight, {TURN}"
     placed = (
-        f"SELECT {', '.join(places)}, (1 + {line}) % {MODULUS} AS rest "
+        f"SELECT {', '.join(places)}, (1 + {line}) % {MODULUS} AS rest{weighed} "
         f"FROM ({coded} {fence}) AS coded"
+    )
+    count, people = (
+        ("COUNT(*)", "COUNT(*)")
+        if single
+        else (
+            "CAST(SUM(weight) AS BIGINT)",
+            f"CAST(SUM(CASE WHEN {TURN} = 0 THEN 1 ELSE 0 END) AS BIGINT)",
+        )
     )
     # The database is asked for the set: a null may be a place of that set, or of another one.
     parts = " ".join(f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(names))
     return (
         f"SELECT CASE {parts} ELSE {ALL} END AS part, COALESCE({', '.join(names)}) AS cell, "
-        f"COUNT(*) AS rows_here, CAST(SUM(rest * rest % {MODULUS}) AS BIGINT) AS mark "
+        f"{count} AS rows_here, CAST(SUM(rest * rest % {MODULUS}) AS BIGINT) AS mark, "
+        f"{people} AS people "
         f"FROM ({placed}) AS placed "
         f"GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)}, ())"
     )
@@ -107,11 +123,22 @@ def _coded_sql(query: CountQuery, rows: str, beside: Mapping[str, str]) -> str:
             home = f"COALESCE({told}CASE WHEN {nothing} THEN {empty} END)"
             code = f"CASE WHEN {code} = {HOME} THEN {home} ELSE {code} END"
         outputs.append(f"CAST({code} AS BIGINT) AS c{place}")
+    if not query.contribution.single:
+        outputs += [f"here.{TURN}", f"here.{KEPT}"]
     joins = [
         f"LEFT JOIN {source} AS told_{name} ON here.{name} = told_{name}.cell"
         for name, source in beside.items()
     ]
     return f"SELECT {', '.join(outputs)} FROM ({rows}) AS here {' '.join(joins)}"
+
+
+def _weight_sql(contribution: Contribution) -> str:
+    """What a row counts, by how many of its person's rows are kept."""
+    if not contribution.shared:
+        return "1"
+    shares = range(1, contribution.max_rows + 1)
+    cases = " ".join(f"WHEN {kept} THEN {contribution.weight(kept)}" for kept in shares)
+    return f"CASE {KEPT} {cases} END"
 
 
 def _place_sql(sizes: Sequence[int], clique: Sequence[int]) -> str:

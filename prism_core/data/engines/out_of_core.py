@@ -15,13 +15,27 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.encoding import encode_column
-from prism_core.data.engines.coded_query import code_query, fresh_key, person, titles
+from prism_core.data.engines.coded_query import (
+    KEPT,
+    TURN,
+    code_query,
+    fresh_key,
+    person,
+    titles,
+)
 from prism_core.data.engines.duckdb_engine import open_engine
 from prism_core.data.engines.engine import CountingEngine, Engine, run_redacted
 from prism_core.data.engines.engine_table import EngineTable
 from prism_core.data.engines.pushdown import HOME
 from prism_core.data.engines.scratch import Scratch, make
-from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name
+from prism_core.data.engines.stored_table import (
+    HEADS,
+    SHARES,
+    StoredTable,
+    check_size,
+    code_type,
+    file_name,
+)
 from prism_core.data.schema.fine_grid import fine_schema
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, arrow_texts, from_arrow
@@ -30,6 +44,7 @@ from prism_core.errors import PrivacyError, TableError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -100,16 +115,22 @@ class BigTable:
     def stream(self, schema: Schema) -> Iterator[tuple[Codes, int]]:
         """The rows as codes, a batch at a time, in an order that means nothing.
 
-        With a person-ID column one uniformly chosen row per ID. Spends nothing: the codes are
-        as private as the rows.
+        With a person-ID column up to `max_rows` uniformly chosen rows per ID. Spends nothing: the
+        codes are as private as the rows.
 
         Raises:
             TableError: when a declared column is missing or the database fails.
         """
-        coded = code_query(self.engine.tables, schema, self.name, fresh_key())
+        for codes, batch in self._coded(schema):
+            yield codes, batch.num_rows
+
+    def _coded(self, schema: Schema) -> Iterator[tuple[Codes, pa.RecordBatch]]:
+        """The codes, and the batches they are of; the rows of a person stand together."""
+        key = fresh_key()
+        coded = code_query(self.engine.tables, schema, self.name, key, together=True)
         for batch in self.engine.batches(coded.rows):
             codes = run_redacted(lambda batch=batch: _codes(schema, batch, coded.homes), self.name)
-            yield codes, batch.num_rows
+            yield codes, batch
 
     def counted_there(self, schema: Schema, *, public: bool) -> EngineTable:
         """The table as rows that stay where they are. Spends nothing.
@@ -118,7 +139,6 @@ class BigTable:
             TableError: when a declared column is missing, there is no row, or this database is not
                 one that counts.
         """
-        _check_one_row(schema)
         check_columns(schema.header, self.header, self.name)
         if not isinstance(self.engine, CountingEngine):
             raise TableError("Rows of this database are counted at home.", field="train")
@@ -137,12 +157,11 @@ class BigTable:
                 or the database or the disk fails.
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
-        _check_one_row(schema)
         check_size(self.rows)
         # The codes have a folder of their own, because this table's goes when it is closed.
         folder = make(self.scratch.path.parent.parent)
         try:
-            n = self._write(schema, folder)
+            n, people = self._write(schema, folder)
         except OSError:
             folder.close()
             raise TableError(
@@ -154,31 +173,39 @@ class BigTable:
             folder.close()
             raise
         # Looked at after the pass that writes: a count of its own would be a second pass.
-        if schema.persons is not None and n != schema.persons:
+        if schema.persons is not None and people != schema.persons:
             folder.close()
             raise PrivacyError(
                 f"The schema declares {schema.persons:,} persons and the person-ID column holds "
                 "another number. Correct the declared number.",
                 field="persons",
             )
-        return StoredTable(schema=schema, n=n, total=n, public=public, folder=folder)
+        return StoredTable(schema=schema, n=n, people=people, total=n, public=public, folder=folder)
 
-    def _write(self, schema: Schema, folder: Scratch) -> int:
-        n = 0
+    def _write(self, schema: Schema, folder: Scratch) -> tuple[int, int]:
+        """Write the codes; how many rows, and of how many people, there are."""
+        n, people = 0, 0
         # On the fine grid, which gives the declared codes and the cells that find bins.
         schema = fine_schema(schema)
         with ExitStack() as stack:
+            turns = None
+            if not schema.contribution.single:
+                turns = _Turns(
+                    heads=stack.enter_context(folder.write_new(HEADS)),
+                    shares=stack.enter_context(folder.write_new(SHARES)),
+                )
             written = {
                 name: stack.enter_context(folder.write_new(file_name(schema, name)))
                 for name in schema.names
             }
-            for codes, size in self.stream(schema):
-                n += size
+            for codes, batch in self._coded(schema):
+                n += batch.num_rows
+                people += batch.num_rows if turns is None else turns.write(batch)
                 for name, file in written.items():
                     file.write(codes[name].astype(code_type(schema.size(name))).tobytes())
         if n == 0:
             raise TableError(f"The table {self.name!r} has columns but no rows.")
-        return n
+        return n, people
 
     def close(self) -> None:
         """Let go of the database and remove the private folder."""
@@ -186,13 +213,36 @@ class BigTable:
         self.scratch.close()
 
 
-def _check_one_row(schema: Schema) -> None:
-    if not schema.contribution.single:
-        raise TableError(
-            "A table that is not read into memory keeps one row a person. Set max_rows to 1, or "
-            "load a table of at most 256 MB.",
-            field="max_rows",
-        )
+@dataclass
+class _Turns:
+    """Writes which rows begin a person, and how many rows of that person are kept.
+
+    Attributes:
+        heads: the file of the first.
+        shares: the file of the second.
+    """
+
+    heads: BinaryIO
+    shares: BinaryIO
+    _last: int = field(default=-1, init=False)
+
+    def write(self, batch: pa.RecordBatch) -> int:
+        """Write a batch; returns how many people begin in it.
+
+        Raises:
+            TableError: when the rows of a person do not stand together.
+        """
+        turns = np.asarray(batch.column(TURN).to_numpy(zero_copy_only=False), dtype=np.int64)
+        before = np.concatenate([[self._last], turns[:-1]])
+        heads = turns == 0
+        # Else a person would be taken for several, which no sensitivity holds for.
+        if not (heads | (turns == before + 1)).all():
+            raise TableError("The database did not keep the rows of a person together.")
+        self._last = int(turns[-1]) if len(turns) else self._last
+        self.heads.write(heads.tobytes())
+        kept = np.asarray(batch.column(KEPT).to_numpy(zero_copy_only=False))
+        self.shares.write(kept.astype(np.uint8).tobytes())
+        return int(heads.sum())
 
 
 def open_table(

@@ -46,6 +46,9 @@ SPARK = {
 }
 """Settings of a Spark session without which the rows are not read."""
 
+LOG_VARIABLE = "PRISM_SPARK_LOG"
+"""How much the driver logs: OFF (the default), ERROR, WARN or INFO."""
+
 
 @dataclass
 class IbisEngine:
@@ -179,7 +182,7 @@ class SparkEngine(IbisEngine):
     def _counted(self, sql: str, query: CountQuery) -> Iterator[pa.RecordBatch]:
         counted = self.session.sql(sql).mapInArrow(counter(query), ANSWER)
         # Added up by Spark, so that each cell comes home once; in one place, as it is little.
-        sums = counted.repartition(1).groupBy("part", "cell").sum("rows_here", "mark")
+        sums = counted.repartition(1).groupBy("part", "cell").sum("rows_here", "mark", "people")
         yield from sums.toArrow().to_batches()
 
     def _streamed(self, rows: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -213,6 +216,10 @@ def open_server(address: Address) -> Engine:
         opened.callback(backend.disconnect)
         table = run_redacted(find, address.title, opening=True)
         check_header(table.columns, address.title)
+        if session is not None and not address.entry("table"):
+            path = str(address.path_part())
+            # After the header, which one file tells: this opens all of them.
+            run_redacted(lambda: check_types(session, path, address.title), address.title)
         plain = run_redacted(lambda: portable(table), address.title)
         if address.place == "postgres":
             plain = run_redacted(lambda: _by_bytes(backend, plain), address.title)
@@ -289,6 +296,7 @@ def _spark(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
     import ibis
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
+    own = SparkSession.getActiveSession() is None
     builder: Any = SparkSession.builder
     for name, value in SPARK.items():
         builder = builder.config(name, value)
@@ -298,16 +306,13 @@ def _spark(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = (builder.master(master) if master else builder).getOrCreate()
     check_session(session)
+    if own:
+        # Of the driver. What it logs of a task that failed may quote a cell.
+        session.sparkContext.setLogLevel(os.environ.get(LOG_VARIABLE, "OFF").upper())
     backend = ibis.pyspark.connect(session)
     if address.entry("table"):
         return backend, session, lambda: backend.table(address.entry("table"))
-    path = str(address.path_part())
-
-    def find() -> Any:  # noqa: ANN401
-        check_types(session, path, address.title)
-        return backend.read_parquet(path)
-
-    return backend, session, find
+    return backend, session, lambda: backend.read_parquet(str(address.path_part()))
 
 
 def check_session(session: Any) -> None:  # noqa: ANN401

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from prism_core.data.engines.coded_query import KEPT, TURN
 from prism_core.data.engines.grouping import ALL, MODULUS
 from prism_core.data.engines.pushdown import HOME
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 
-ANSWER = "part int, cell bigint, rows_here bigint, mark bigint"
+ANSWER = "part int, cell bigint, rows_here bigint, mark bigint, people bigint"
 """Columns of what `counter` gives, in Spark's words."""
 
 _UNTOLD = -2
@@ -32,21 +33,22 @@ def counter(query: CountQuery) -> Callable[[Batches], Batches]:
     """What counts a partition of coded rows.
 
     Returns:
-        A function from batches of `CodedQuery.rows` to batches of part, cell, count and mark, as
-        `grouping.count_sql` gives them for all rows.
+        A function from batches of `CodedQuery.rows` to batches of part, cell, count, mark and
+        people, as `grouping.count_sql` gives them for all rows.
     """
     sizes, wide, cells, weights = query.sizes, query.wide, query.cells, query.weights
     modulus, untold, codes_of, answer = MODULUS, _UNTOLD, _code_reader(query), _answer_writer()
+    weights_of, heads_of = _weight_reader(query), _head_reader(query)
 
     def count(batches: Batches) -> Batches:
         import numpy as np
 
         # One place more, for rows with a cell that nobody was told of.
         tables = [np.zeros(size + 1, dtype=np.int64) for size in cells]
-        rows, mark = 0, 0
+        people, mark = 0, 0
         for batch in batches:
-            rows += batch.num_rows
-            codes = codes_of(batch)
+            people += heads_of(batch)
+            codes, each = codes_of(batch), weights_of(batch)
             lost = np.zeros(batch.num_rows, dtype=bool)
             line = np.ones(batch.num_rows, dtype=np.int64)
             for code, weight in zip(codes, weights, strict=True):
@@ -60,9 +62,12 @@ def counter(query: CountQuery) -> Callable[[Batches], Batches]:
                     flat = flat * sizes[place] + codes[place]
                 flat[lost] = size
                 # A large table is not gone through for each batch.
-                cell, here = np.unique(flat, return_counts=True)
-                table[cell] += here
-        yield from answer(tables, rows, mark)
+                if each is None:
+                    cell, here = np.unique(flat, return_counts=True)
+                    table[cell] += here
+                else:
+                    np.add.at(table, flat, each)
+        yield from answer(tables, people, mark)
 
     return count
 
@@ -97,31 +102,65 @@ def _code_reader(query: CountQuery) -> Callable[[pa.RecordBatch], list[NDArray[n
     return codes_of
 
 
+def _weight_reader(
+    query: CountQuery,
+) -> Callable[[pa.RecordBatch], NDArray[np.int64] | None]:
+    """What gives what each row of a batch counts; None where that is 1."""
+    bound, kept = query.contribution, KEPT
+    shares = [bound.weight(many) for many in range(1, bound.max_rows + 1)]
+    shared = bound.shared
+
+    def weights_of(batch: pa.RecordBatch) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        if not shared:
+            return None
+        held = batch.column(kept).to_numpy(zero_copy_only=False)
+        return np.array(shares, dtype=np.int64)[held - 1]
+
+    return weights_of
+
+
+def _head_reader(query: CountQuery) -> Callable[[pa.RecordBatch], int]:
+    """What gives how many persons have their first row in a batch."""
+    single, turn = query.contribution.single, TURN
+
+    def heads_of(batch: pa.RecordBatch) -> int:
+        if single:
+            return batch.num_rows
+        return int((batch.column(turn).to_numpy(zero_copy_only=False) == 0).sum())
+
+    return heads_of
+
+
 def _answer_writer() -> Callable[[list[NDArray[np.int64]], int, int], Batches]:
     """What makes the batches of an answer."""
     every = ALL
 
-    def answer(tables: list[NDArray[np.int64]], rows: int, mark: int) -> Batches:
+    def answer(tables: list[NDArray[np.int64]], people: int, mark: int) -> Batches:
         import numpy as np
         import pyarrow as pa
 
-        def batch(part: int, cell: pa.Array, count: NDArray[np.int64], mark: int) -> pa.RecordBatch:
+        def batch(
+            part: int, cell: pa.Array, count: NDArray[np.int64], mark: int = 0, people: int = 0
+        ) -> pa.RecordBatch:
             return pa.RecordBatch.from_arrays(
                 [
                     pa.array(np.full(len(count), part, dtype=np.int32)),
                     cell,
                     pa.array(count, pa.int64()),
                     pa.array(np.full(len(count), mark, dtype=np.int64)),
+                    pa.array(np.full(len(count), people, dtype=np.int64)),
                 ],
-                ["part", "cell", "rows_here", "mark"],
+                ["part", "cell", "rows_here", "mark", "people"],
             )
 
         for part, table in enumerate(tables):
             cell = np.flatnonzero(table)
             # The last place is that of the rows without a cell.
             places = pa.array(cell, pa.int64(), mask=cell == len(table) - 1)
-            yield batch(part, places, table[cell], 0)
-        yield batch(every, pa.array([0], pa.int64()), np.array([rows]), mark)
+            yield batch(part, places, table[cell])
+        yield batch(every, pa.array([0], pa.int64()), np.array([0]), mark, people)
 
     return answer
 

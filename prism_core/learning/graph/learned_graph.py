@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.learning.graph.graph_plan import LEAST, MAX_CELLS
@@ -207,7 +208,7 @@ def learn_graph(
 
 def _one_row_each(table: Rows) -> Rows:
     """The rows that are looked at: one of each person. Spends nothing."""
-    return table.one_row_each if isinstance(table, EncodedTable) else table
+    return table.one_row_each if isinstance(table, EncodedTable | StoredTable) else table
 
 
 def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:

@@ -173,16 +173,39 @@ def account(
         return ledger, ledger.balance(known).asset.name
     if public:
         return None, ""
+    wanted = _named(wanted)
+    ledger = ledger or Ledger(workspace)
+    at = delta if wanted.lifetime_delta is None else wanted.lifetime_delta
+    asset = ledger.register(wanted.name, epsilon=wanted.lifetime_epsilon, delta=at)
+    return ledger, asset.name
+
+
+def check_account(wanted: AssetRequest | None, delta: float, workspace: Path) -> None:
+    """Refuse for private rows what `account` would, before they are read; writes nothing.
+
+    Args:
+        wanted: the asset.
+        delta: at which a new asset's lifetime is stated where `wanted` does not say.
+        workspace: folder of the ledger.
+
+    Raises:
+        PrivacyError: when no asset is named.
+        BudgetError: when its lifetime is not usable.
+        LedgerError: when it is registered with another one.
+    """
+    wanted = _named(wanted)
+    _, balance = asset_balance(wanted, delta, workspace)
+    balance.asset.check_lifetime(wanted.lifetime_epsilon)
+
+
+def _named(wanted: AssetRequest | None) -> AssetRequest:
     if wanted is None:
         raise PrivacyError(
             "A private table needs a data asset with a name and a lifetime_epsilon, the entries of "
             "[asset], so that its releases are charged.",
             field="asset",
         )
-    ledger = ledger or Ledger(workspace)
-    at = delta if wanted.lifetime_delta is None else wanted.lifetime_delta
-    asset = ledger.register(wanted.name, epsilon=wanted.lifetime_epsilon, delta=at)
-    return ledger, asset.name
+    return wanted
 
 
 def asset_balance(

@@ -115,12 +115,7 @@ class Ledger:
             if known is None:
                 append(db, "assets", asset.name, asset.epsilon, asset.delta, _now())
                 return asset
-        if known[1].epsilon != asset.epsilon:
-            raise LedgerError(
-                f"The asset {asset.name!r} is registered with a lifetime epsilon of "
-                f"{known[1].epsilon:g}; it cannot be changed to {asset.epsilon:g}.",
-                field="lifetime_epsilon",
-            )
+        known[1].check_lifetime(asset.epsilon)
         return known[1]
 
     @staticmethod

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal, Protocol, TypeAlias
 
+from prism_core.errors import LedgerError
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 
 State: TypeAlias = Literal["reserved", "done", "failed", "void"]
@@ -69,6 +70,19 @@ class Asset:
     name: str
     epsilon: float
     delta: float
+
+    def check_lifetime(self, epsilon: float) -> None:
+        """Refuse another lifetime epsilon than the one that it is registered with.
+
+        Raises:
+            LedgerError: for another one.
+        """
+        if self.epsilon != epsilon:
+            raise LedgerError(
+                f"The asset {self.name!r} is registered with a lifetime epsilon of "
+                f"{self.epsilon:g}; it cannot be changed to {epsilon:g}.",
+                field="lifetime_epsilon",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
