@@ -20,12 +20,14 @@ from dashboard.session.memory import take_back
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
 from dashboard.session.shelf import project
+from prism_core.data.codebooks import read_codebook
 from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.delimited import LATIN1, SEPARATORS
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, read_table
-from prism_core.errors import KnownPrivateError, TableError
+from prism_core.data.tables.statistical_file import program_of
+from prism_core.errors import KnownPrivateError, PrismError, TableError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.runs.inputs import address, open_rows
 from prism_core.text.markdown import plain
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+    from prism_core.data.codebooks import Codebook
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.hosting.sources import Source
 
@@ -117,6 +120,7 @@ def _load(file: UploadedFile, style: _Style, *, public: bool) -> None:
             pressed=pressed,
         ):
             public_claim.settled()
+            project().data.carried = _carried(file.getvalue(), file.name)
             uploads.let_go(file, _UPLOAD)
             st.rerun()
     except KnownPrivateError as error:
@@ -124,6 +128,16 @@ def _load(file: UploadedFile, style: _Style, *, public: bool) -> None:
     except TableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         _offer(error)
+
+
+def _carried(content: bytes, name: str) -> Codebook | None:
+    """What the file says of its own columns, where it is one of SPSS, Stata or SAS; no row."""
+    if program_of(content[:64]) is None:
+        return None
+    try:
+        return read_codebook(content, name=name)
+    except PrismError:  # it is said where somebody uploads it as a codebook
+        return None
 
 
 def _key(*parts: object) -> str:

@@ -9,8 +9,10 @@ import streamlit as st
 
 from dashboard.common import uploads
 from dashboard.common.widgets import mistakes
+from dashboard.data import codebook_bounds
 from dashboard.session.shelf import project
 from prism_core.data.codebooks import Codebook, read_codebook
+from prism_core.data.codebooks.recognition import is_schema
 from prism_core.data.schema.codebook_source import FORMAT_TEXT, CodebookReading
 from prism_core.data.schema.level import day_text
 from prism_core.errors import SchemaError
@@ -36,12 +38,14 @@ _READ = "codebook_read"  # of this session: the file that was read last, and wha
 def section(
     take: Callable[[Schema], None],
     fill: Callable[[Sequence[FormRow], CodebookReading], None],
+    take_file: Callable[[bytes], None],
 ) -> None:
     """The way to a declaration through a codebook.
 
     Args:
         take: puts a schema in use, where nothing is left open.
         fill: puts rows into the form, with what the codebook alone gives.
+        take_file: puts a schema file of this program in use, which may stand here as well.
     """
     file = st.file_uploader(
         "Codebook",
@@ -50,10 +54,24 @@ def section(
         max_upload_size=uploads.TABLE_MEGABYTES,
         help="REDCap data dictionary; Frictionless Table Schema or Data Package; CSVW; DDI "
         "Codebook; a table with one row a column. Of a file of SPSS, Stata or SAS the labels, "
-        "measures and formats are read, and no row.",
+        "measures and formats are read, and no row. A schema file of this program works, too.",
     )
     if file is None:
         st.session_state.pop(_READ, None)
+        carried = project().data.carried
+        if carried is not None:
+            st.caption(
+                ":material/check: The table's own file says what its columns are: nothing need be "
+                "uploaded. Another codebook takes its place above"
+                + (", and so does this file with its labels." if _of_sas(carried) else ".")
+            )
+            with mistakes():
+                _decide(carried, take, fill)
+        return
+    if is_schema(file.getvalue()):
+        st.caption(":material/check: This is a schema of this program; it is used as it is.")
+        if st.button("Use this schema", type="primary", key="use_schema_here"):
+            take_file(file.getvalue())
         return
     with mistakes():
         codebook = _codebook(file)
@@ -89,6 +107,10 @@ def _codebook(file: UploadedFile) -> Codebook | None:
     return found
 
 
+def _of_sas(codebook: Codebook) -> bool:
+    return codebook.source.name.lower().endswith(".sas7bdat")
+
+
 def _catalog(file: UploadedFile) -> UploadedFile | None:
     """The labels of a file of SAS, which stand in a file beside it."""
     if not file.name.lower().endswith(".sas7bdat"):
@@ -110,6 +132,7 @@ def _decide(
     names = _in_table(codebook)
     person, left = _left_out(codebook, names)
     rest = [name for name in codebook.names if name in names and name not in left]
+    taken, learned = codebook_bounds.section(codebook, rest)
     if not st.button("Use this codebook", type="primary", key="use_codebook", disabled=not rest):
         return
     kept = codebook.without(name for name in codebook.names if name not in rest)
@@ -123,8 +146,13 @@ def _decide(
         take(kept.schema(**vars(state.data.people)))
         return
     columns = [column.column for column in kept.columns]
+    filled = kept.with_suggested(taken)
+    state.data.bounds_suggested = taken
+    rows = [column.row for column in filled.columns]
+    for row in rows:
+        row["learn"] = row["name"] in learned
     fill(
-        [column.row for column in kept.columns],
+        rows,
         CodebookReading(
             source=codebook.source, columns=tuple(each for each in columns if each is not None)
         ),
@@ -133,7 +161,7 @@ def _decide(
 
 def _preview(codebook: Codebook) -> None:
     """What was understood, column by column."""
-    missing = {one.column: one.sentence for one in codebook.open}
+    missing = {one.column: one.missing for one in codebook.open}
     st.markdown(
         f"**{plain(codebook.source.name)}**, read as {FORMAT_TEXT[codebook.source.format]}: "
         f"{count_text(len(codebook.columns), 'column')}, {len(missing):,} with something open."
@@ -144,13 +172,21 @@ def _preview(codebook: Codebook) -> None:
             "kind": column.kind or "",
             "may hold": _holds(column),
             "open": missing.get(column.name, ""),
+            "suggested": codebook.suggested[column.name].text
+            if column.name in codebook.suggested
+            else "",
             "meaning": column.description,
-            "remark": column.remark,
+            "remark": "" if column.remark in missing.get(column.name, "") else column.remark,
             "where": column.source,
         }
         for column in codebook.columns
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="codebook_preview")
+    if missing:
+        st.caption(
+            "What is open can be typed in the form that follows, learned with a part of the "
+            "budget, or left out with its column."
+        )
     with st.expander("How the columns were read"):
         taken = pd.DataFrame(codebook.understood, columns=["in the codebook", "taken for"])
         st.dataframe(taken, hide_index=True, width="stretch")
@@ -197,8 +233,6 @@ def _in_table(codebook: Codebook) -> frozenset[str]:
 def _left_out(codebook: Codebook, names: frozenset[str]) -> tuple[str | None, frozenset[str]]:
     """The column that names the person, and those that are left out."""
     still = [one for one in codebook.open if one.column in names]
-    if not still:
-        return None, frozenset()
     first, second = st.columns([1, 2])
     person = first.selectbox(
         "Names the person (an ID)",
@@ -210,7 +244,7 @@ def _left_out(codebook: Codebook, names: frozenset[str]) -> tuple[str | None, fr
     )
     left = second.multiselect(
         "Left out of the synthetic table",
-        [one.column for one in still],
+        [name for name in codebook.names if name in names],
         [one.column for one in still if one.cures[0] in ("leave out", "person")],
         key="codebook_left_out",
         help="Free text, identifiers and files are left out unless you take them out of this list. "

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import columns_grid, groups_panel, schema_downloads, tabs
+from dashboard.data import codebook_bounds, columns_grid, groups_panel, schema_downloads, tabs
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
 from prism_core.data.draft import propose_bins, propose_decimals
@@ -56,6 +56,7 @@ def _form() -> None:
     complete = columns_grid.mistakes_section(edited)
     _to_propose(edited)
     _proposed(edited)
+    codebook_bounds.notice(edited)
     _single_level(edited)
     _booleans(edited)
     _unkinded(edited)

@@ -101,6 +101,13 @@ _GRID_HEIGHT = 334  # pixels; a part of a row is cut, which shows that there are
 _MOST_SHOWN = 12  # mistakes that are written out; more are counted
 
 
+_FIRST_DAY = "Of dates, a year or month is its first day."
+_LAST_DAY = "Of dates, a year or month is its last day."
+_CURES = (
+    "What no document says can be *learned* with a part of the budget, and a column that is not "
+    "needed can be left out: both for many columns under *Set many at once*."
+)
+
 _HELP = (
     "- **Levels:** the allowed values, separated by |. A number is met by its value, so that 1.0 "
     "in the file is the level 1, and a text such as 01234 only by itself.\n"
@@ -212,23 +219,18 @@ def _many(rows: list[dict[str, Any]]) -> None:
     key = f"many_names_{project().data.form_rev}"
     names = list(dict.fromkeys(str(row["name"]) for row in rows if row["name"]))
     empty = [str(row["name"]) for row in rows if row["name"] and not row["kind"]]
+    numbers, dates = _lacking(rows, "numeric"), _lacking(rows, "date")
+    bare = [*_lacking(rows, "categorical"), *_lacking(rows, "ordinal")]
     chosen = st.multiselect("Columns", names, key=key, placeholder="Choose columns")
-    left, right = st.columns(2)
-    left.button(
-        "Choose all",
-        key="many_all",
-        on_click=_choose,
-        args=(key, names),
-        width="stretch",
-    )
-    right.button(
-        f"Without a kind ({len(empty)})",
-        key="many_empty",
-        on_click=_choose,
-        args=(key, empty),
-        disabled=not empty,
-        width="stretch",
-    )
+    row = st.container(horizontal=True)
+    for label, part, wanted in (
+        ("Choose all", "many_all", names),
+        (f"Without a kind ({len(empty)})", "many_empty", empty),
+        (f"Without levels ({len(bare)})", "many_levels", bare),
+        (f"Numbers without bounds ({len(numbers)})", "many_numbers", numbers),
+        (f"Dates without bounds ({len(dates)})", "many_dates", dates),
+    ):
+        row.button(label, key=part, on_click=_choose, args=(key, wanted), disabled=not wanted)
     kind = st.selectbox("Kind", KINDS, index=None, key="many_kind", placeholder="Choose a kind")
     if st.button(
         "Give them this kind",
@@ -239,9 +241,18 @@ def _many(rows: list[dict[str, Any]]) -> None:
     ):
         _change(rows, chosen, {"kind": kind})
     _many_bounds(rows, chosen)
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     if left.button("May be missing", key="many_nullable", disabled=not chosen, width="stretch"):
         _change(rows, chosen, {"nullable": True})
+    if middle.button(
+        "Learn them",
+        key="many_learn",
+        disabled=not chosen,
+        width="stretch",
+        help="Ticks *Learn*: bounds of numbers and dates, and names of levels, are learned with a "
+        "part of the budget. Numbers and dates need wide bounds for it.",
+    ):
+        _change(rows, chosen, {"learn": True})
     if right.button(
         "Leave them out",
         key="many_drop",
@@ -254,9 +265,10 @@ def _many(rows: list[dict[str, Any]]) -> None:
 
 def _many_bounds(rows: list[dict[str, Any]], chosen: Sequence[str]) -> None:
     """The same bounds for the numbers and dates among the chosen columns: scores of one scale."""
+    rev = project().data.form_rev  # what was given is not typed anew
     left, right = st.columns(2)
-    lower = left.text_input("Lower", key="many_lower")
-    upper = right.text_input("Upper", key="many_upper")
+    lower = left.text_input("Lower", key=f"many_lower_{rev}", help=_FIRST_DAY)
+    upper = right.text_input("Upper", key=f"many_upper_{rev}", help=_LAST_DAY)
     typed = {cell: text.strip() for cell, text in (("lower", lower), ("upper", upper)) if text}
     binned = [str(row["name"]) for row in rows if row["kind"] in ("numeric", "date")]
     names = [name for name in chosen if name in binned]
@@ -268,6 +280,15 @@ def _many_bounds(rows: list[dict[str, Any]], chosen: Sequence[str]) -> None:
         help="Of the chosen columns the numbers and dates get them.",
     ):
         _change(rows, names, typed)
+
+
+def _lacking(rows: list[dict[str, Any]], kind: str) -> list[str]:
+    """Columns of a kind without the cells that it needs."""
+    return [
+        str(row["name"])
+        for row in rows
+        if row["name"] and row["kind"] == kind and not all(row[c] for c in needed_cells(row))
+    ]
 
 
 def _choose(key: str, names: list[str]) -> None:
@@ -336,6 +357,8 @@ def mistakes_section(rows: list[dict[str, Any]]) -> bool:
     ]
     if len(wrong) > _MOST_SHOWN:
         lines.append(f"- and {len(wrong) - _MOST_SHOWN:,} more")
+    if any(each.is_missing for each in found):
+        lines += ["", _CURES]
     with st.container(border=True, key="form_mistakes"):
         st.markdown("\n".join([lines[0], "", *lines[1:]]))
     return False

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _WAYS = {
     "codebook": "Upload a codebook (REDCap, SPSS, Stata, SAS, Frictionless, DDI, a dictionary)",
-    "upload": "Upload a schema (YAML or JSON)",
     "header": "Start from the column names and fill in the rest",
+    "upload": "Upload a schema (YAML or JSON)",
     "twin": "Draft from a public file with the same layout",
     "rows": "Draft from the private file itself (not private)",
 }
@@ -49,14 +49,12 @@ def sources() -> None:
         ways["rows"] = "Draft from this file (its rows are public)"
     way = st.radio(
         "Declare the columns by",
-        list(ways),
-        # A design before its table begins with the codebook; one with a table often has a schema.
-        list(ways).index("codebook" if project().data.awaits_table else "upload"),
+        list(ways),  # the first is what most people have
         format_func=lambda key: ways[key],
         key="schema_way",
     )
     if way == "codebook":
-        codebook_upload.section(_take, _start_with)
+        codebook_upload.section(_take, _start_with, _take_file)
     elif way == "upload":
         _from_schema_file()
     elif way == "header":
@@ -98,13 +96,18 @@ def _from_schema_file() -> None:
         max_upload_size=uploads.TEXT_MEGABYTES,
     )
     if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
-        with mistakes():
-            # replace: a byte that is no UTF-8 must not end the page with a traceback.
-            text = file.getvalue().decode("utf-8", errors="replace")
-            if has_requests(text):
-                _take_outline(loads_outline(text))
-            else:
-                _take(schema_file.loads(text))
+        _take_file(file.getvalue())
+
+
+def _take_file(content: bytes) -> None:
+    """Use a schema file, or put an outline into the form."""
+    with mistakes():
+        # replace: a byte that is no UTF-8 must not end the page with a traceback.
+        text = content.decode("utf-8", errors="replace")
+        if has_requests(text):
+            _take_outline(loads_outline(text))
+        else:
+            _take(schema_file.loads(text))
 
 
 def _from_twin() -> None:
@@ -151,6 +154,8 @@ def _start(
     data.form_provenance, data.read = provenance, read
     data.outlined = () if outline is None else outline.columns
     data.decimals_proposed, data.left_out = {}, {}
+    if read is None:
+        data.bounds_suggested = {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
@@ -171,7 +176,7 @@ def _take(schema: Schema) -> None:
     codebook = None if source in WITHOUT_CODEBOOK else schema.codebook
     schema = replace(schema, looks=known, provenance=source, codebook=codebook)
     state.use_schema(schema)
-    state.data.left_out = {}
+    state.data.left_out, state.data.bounds_suggested = {}, {}
     state.data.show_form(column_form.to_rows(schema.columns))
     state.data.form_provenance, state.data.read = schema.provenance, CodebookReading.of(schema)
     st.session_state["form_left_out"] = ()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dashboard.jobs.worker import Job
     from dashboard.session.memory import LetGo
+    from prism_core.data.codebooks import Codebook
+    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
     from prism_core.data.schema.looks import Looks
@@ -79,8 +81,10 @@ class DataEntries:
         form_rev: revision of the rows that Python put into the form last.
         form_provenance: where the declaration in the form comes from.
         read: the codebook that the form was filled from.
+        carried: the codebook in the table's own file (SPSS, Stata, SAS).
         outlined: columns of an uploaded outline that is not learned yet.
         decimals_proposed: by column, proposed once.
+        bounds_suggested: of a codebook's numbers without bounds, by column: what was filled in.
         draft_people: how rows and people relate, while there is no schema.
         learning: of open columns, with budget.
         file_sha256: of an uploaded table.
@@ -113,8 +117,10 @@ class DataEntries:
     form_rev: int = 0
     form_provenance: Provenance | None = None
     read: CodebookReading | None = None
+    carried: Codebook | None = field(default=None, repr=False)
     outlined: tuple[Column | Request, ...] = ()
     decimals_proposed: dict[str, int] = field(default_factory=dict)
+    bounds_suggested: dict[str, UsualBounds] = field(default_factory=dict)
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
     file_sha256: str = ""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from prism_core.data.codebooks import Codebook, CodebookColumn
+    from prism_core.data.codebooks.usual_bounds import UsualBounds
 
 _TO = ("table-schema",)
 
@@ -60,6 +61,13 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="open columns for `prism learn-domain`; of a number give wide bounds in the file",
     )
     codebook.add_argument(
+        "--suggested",
+        nargs="*",
+        metavar="COLUMN",
+        help="take the bounds that are suggested for these columns, or for all: usual ones by name "
+        "and label, such as 0 to 120 for an age, or all that the file's format can hold",
+    )
+    codebook.add_argument(
         "--person-id", metavar="COLUMN", help="the column that names the person (with --persons)"
     )
     codebook.add_argument("--persons", type=int, metavar="N", help="how many persons there are")
@@ -92,6 +100,11 @@ def _codebook(arguments: argparse.Namespace) -> int:
     people = _people(arguments)
     dropped = codebook.known([*arguments.leave_out, *filter(None, [arguments.person_id])])
     codebook = codebook.without(dropped).to_learn(arguments.learn)
+    taken: dict[str, UsualBounds] = {}
+    if arguments.suggested is not None:
+        named = arguments.suggested or codebook.suggested
+        taken = {name: one for name, one in codebook.suggested.items() if name in named}
+        codebook = codebook.with_suggested(named)
     if arguments.out is not None:
         _write(arguments.out, draft_text(codebook, people))
     document = {
@@ -101,8 +114,10 @@ def _codebook(arguments: argparse.Namespace) -> int:
         "columns": [_column(column) for column in codebook.columns],
         "open": [
             {"name": one.column, "missing": one.missing, "cures": list(one.cures)}
+            | _bounds(codebook.suggested.get(one.column), "suggested")
             for one in codebook.open
         ],
+        "suggested": [{"name": name} | _bounds(one) for name, one in taken.items()],
         "out": None if arguments.out is None else str(arguments.out),
     }
     emit(arguments, document, _text(arguments, codebook, document))
@@ -166,12 +181,22 @@ def _column(column: CodebookColumn) -> dict[str, Any]:
     }
 
 
+def _bounds(bounds: UsualBounds | None, under: str = "") -> dict[str, Any]:
+    if bounds is None:
+        return {}
+    found = {"lower": bounds.lower, "upper": bounds.upper, "because": bounds.because}
+    return {under: found} if under else found
+
+
 def _text(arguments: argparse.Namespace, codebook: Codebook, document: dict[str, Any]) -> str:
     columns, still = count_text(len(codebook.columns), "column"), document["open"]
     lines = [f"{arguments.file.name}: {codebook.source.format}, {columns}, {len(still):,} open"]
     missing = {one["name"]: one["missing"] for one in still}
+    taken = {one["name"]: one["because"] for one in document["suggested"]}
     for column in codebook.columns:
-        lines.append(f"{column.name:30} {_summary(column, missing.get(column.name))}")
+        line = f"{column.name:30} {_summary(column, missing.get(column.name))}"
+        because = taken.get(column.name)
+        lines.append(f"{line} (suggested: {because})" if because else line)
     if arguments.out is not None:
         what = "draft, to be completed" if still else "schema"
         lines += ["", f"wrote {arguments.out} ({what})"]
@@ -181,7 +206,9 @@ def _text(arguments: argparse.Namespace, codebook: Codebook, document: dict[str,
 def _summary(column: CodebookColumn, missing: str | None) -> str:
     entry = column.entry
     if missing is not None:
-        return f"{column.kind or '-':12} OPEN, missing: {missing}"
+        bounds = column.suggested
+        usual = f"; suggested: {bounds.text}" if bounds is not None else ""
+        return f"{column.kind or '-':12} OPEN, missing: {missing}{usual}"
     if column.learn and column.column is None:
         return f"{entry['kind']:12} to be learned"
     if column.binned:

@@ -42,6 +42,7 @@ def load_own(page: Page, table: Path, schema: Path, *, public: bool = False) -> 
     if public:
         page.get_by_text("These rows are public").click()
     button(page, "Load this file").click()
+    page.get_by_text("Upload a schema (YAML or JSON)").click()
     upload(page, "upload_schema", schema)
     button(page, "Use this schema").click()
     page.get_by_text("These columns are in use").wait_for(state="attached")  # in the tab before
@@ -235,6 +236,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     page.get_by_role("tab", name="Your own file").click()
     upload(page, "upload_table", tmp_path / "stays.csv")
     button(page, "Load this file").click()
+    page.get_by_text("Upload a schema (YAML or JSON)").click()
     upload(page, "upload_schema", tmp_path / "outline.yaml")
     button(page, "Use this schema").click()
     page.get_by_text("To be learned: age, ward").wait_for(state="attached")

@@ -49,6 +49,25 @@ def test_what_is_open_is_told_and_the_draft_waits_for_it(open_book, tmp_path, ca
     assert main(["codebook", str(out), "--to", "table-schema", "--out", str(out) + ".json"]) == 2
 
 
+def test_suggested_bounds_are_shown_and_taken_when_asked(tmp_path, capsys):
+    book = tmp_path / "book.csv"
+    book.write_text("variable,label,type\nage,Age,integer\nx,Other,decimal\n", encoding="utf-8")
+    assert main(["codebook", str(book), "--json"]) == 2
+    first = json.loads(capsys.readouterr().out)["open"][0]
+    assert first["suggested"] == {"lower": 0, "upper": 120, "because": "an age in years"}
+    assert main(["codebook", str(book)]) == 2
+    assert "suggested: 0 to 120 (an age in years)" in capsys.readouterr().out
+    out = tmp_path / "schema.yaml"
+    command = ["codebook", str(book), "--leave-out", "x", "--one-row-per-person"]
+    assert main([*command, "--suggested", "--out", str(out)]) == 0
+    schema = schema_file.load(out)
+    assert schema["age"].bounds == (0, 120)
+    assert schema.codebook is not None
+    assert schema.codebook.by_hand == ("age",)
+    assert main(["codebook", str(book), "--suggested", "x"]) == 2
+    assert "No bounds are suggested for column 'x'" in capsys.readouterr().err
+
+
 def test_json(open_book, capsys):
     assert main(["codebook", str(open_book), "--json"]) == 2
     document = json.loads(capsys.readouterr().out)

@@ -354,3 +354,22 @@ def test_decimals_are_proposed_as_the_bounds_and_edges_are_written(changes, deci
     if decimals is not None:
         (column,) = column_form.from_rows([row | changes | {"decimals": decimals}])
         assert column.decimals == decimals
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "days"),
+    [
+        ("2020", "2021", ("2020-01-01", "2021-12-31")),
+        ("2020-02", "2020-02", ("2020-02-01", "2020-02-29")),
+        ("2020-02-03", "2021", ("2020-02-03", "2021-12-31")),
+    ],
+)
+def test_a_year_or_month_stands_for_its_first_or_last_day(lower, upper, days):
+    (row,) = column_form.blank_rows(["seen"])
+    (column,) = column_form.from_rows([{**row, "kind": "date", "lower": lower, "upper": upper}])
+    entry = schema_file.column_dict(column)
+    assert (entry["lower"], entry["upper"]) == days
+    (number,) = column_form.from_rows(
+        [{**row, "kind": "numeric", "lower": "2019", "upper": "2021"}]
+    )
+    assert number.bounds == (2019, 2021)

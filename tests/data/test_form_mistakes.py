@@ -29,6 +29,8 @@ LEVELS = {"kind": "categorical", "levels": "a | b"}
         ({"name": " "}, [("name", True), ("kind", True)]),
         ({"kind": "numeric"}, [("lower", True), ("upper", True)]),
         ({"kind": "date", "lower": "2020-01-01"}, [("upper", True)]),
+        ({"kind": "date", "lower": "2020", "upper": "2020-02"}, []),
+        ({"kind": "date", "lower": "2020", "upper": "2020-13"}, [("upper", False)]),
         ({"kind": "categorical"}, [("levels", True)]),
         ({"kind": "ordinal"}, [("levels", True)]),
         ({"kind": "boolean"}, []),

@@ -20,6 +20,8 @@ import pytest
 from prism_core.data.encoding import encode
 from prism_core.data.engines import out_of_core
 from prism_core.data.engines.engine import ADVICE
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import TableError
@@ -169,6 +171,39 @@ def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, fra
         assert (again.sum(axis=1) == once).all()
     finally:
         found.close()
+
+
+def test_an_enum_is_its_label_and_an_oid_a_number_without_a_sign(server, tmp_path):
+    """Also an enum of another schema, and one behind a domain."""
+    import psycopg
+
+    rows = [("ok", "b", "sad", 4294967295), ("sad", "a", "ok", 7), (None, None, None, None)]
+    with psycopg.connect(server.replace("postgres://", "postgresql://"), autocommit=True) as db:
+        db.execute("CREATE SCHEMA odd")
+        db.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+        db.execute("CREATE TYPE odd.grade AS ENUM ('a', 'b')")
+        db.execute("CREATE DOMAIN moody AS mood")
+        db.execute("CREATE TABLE enums (m mood, g odd.grade, d moody, o oid)")
+        for row in rows:
+            db.execute("INSERT INTO enums VALUES (%s, %s, %s, %s)", row)
+    schema = Schema(
+        columns=(
+            Column(name="m", kind="categorical", levels=("ok", "sad"), nullable=True),
+            Column(name="g", kind="ordinal", levels=("a", "b"), nullable=True),
+            Column(name="d", kind="categorical", levels=("sad", "ok"), nullable=True),
+            Column(name="o", kind="numeric", lower=0, upper=2**32, edges=(8.0,), nullable=True),
+        ),
+        one_row_per_person=True,
+    )
+    texts = pd.DataFrame([["" if cell is None else str(cell) for cell in row] for row in rows])
+    memory = encode(schema, from_frame(texts.set_axis(list(schema.names), axis=1)))
+    cliques = [(name,) for name in schema.names] + [("m", "o"), ("g", "d")]
+    table = out_of_core.open_table(address.parse(f"{server}?table=enums"), tmp_path / "workspace")
+    with closing(table):
+        assert sorted(table.some(9).column("o")) == ["", "4294967295", "7"]
+        for counts in (table.store(schema, public=True), table.counted_there(schema, public=True)):
+            for found, wanted in zip(counts.counts(cliques), memory.counts(cliques), strict=True):
+                assert found.tolist() == wanted.tolist()
 
 
 @pytest.mark.privacy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import traceback
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism_core.data.engines.parquet_copies import texts_as_parquet
+from prism_core.data.tables import statistical_head
 from prism_core.data.tables.raw_table import read_table
 from prism_core.data.tables.statistical_file import program_of, read_statistical
 from prism_core.data.tables.statistical_texts import display, number_texts
@@ -240,6 +242,43 @@ def test_a_file_cut_short_is_refused(kind, tmp_path):
     frame = pd.DataFrame({"n": np.arange(2000.0), "w": [f"{CANARY}{i}" for i in range(2000)]})
     content = written(tmp_path, frame, kind)
     assert "is not a readable file of" in str(refused(content[: len(content) // 2]))
+
+
+def test_a_transport_file_that_ends_within_a_row_is_refused(tmp_path):
+    """It says no number of rows: of one that ends between two rows nobody can tell."""
+    frame = pd.DataFrame({"n": np.arange(50.0), "w": [f"{CANARY}{i:03}" for i in range(50)]})
+    content = written(tmp_path, frame, "xpt")
+    width = 8 + len(CANARY) + 3
+    start = content.index(b"HEADER RECORD*******OBS") + 80
+    cut = [
+        end
+        for end in range(start + 80, len(content))
+        if statistical_head.is_cut(io.BytesIO(content[:end]), "xport")
+    ]
+    between = [
+        end
+        for end in range(start + 80, len(content), 80)
+        if not content[start + (end - start) // width * width : end].strip(b" ")
+    ]
+    assert set(range(start + 80, len(content))) - set(cut) == set(between)
+    assert not statistical_head.is_cut(io.BytesIO(content), "xport")
+    assert len(read_table(content, name="stays.xpt").frame) == 50
+    assert "is cut short" in str(refused(content[: cut[0]]))
+    assert "is cut short" in str(refused(content[: start + 80 * 3 + 7]))
+
+
+def test_a_table_of_sas_that_announces_more_pages_than_it_has_is_cut():
+    head = bytearray(512)
+    for wide, shift in ((False, 0), (False, 4), (True, 0), (True, 4)):
+        for order, mark in (("<", 1), (">", 0)):
+            head[32], head[35], head[37] = 0x33 * wide, 0x33 * (shift == 4), mark
+            struct.pack_into(f"{order}2I", head, 196 + shift, 1024, 4096)
+            struct.pack_into(f"{order}{'Q' if wide else 'I'}", head, 204 + shift, 3)
+            whole = 1024 + 3 * 4096
+            for length in (whole, whole - 1):
+                content = bytes(head) + bytes(length - 512)
+                found = statistical_head.is_cut(io.BytesIO(content), "sas7bdat")
+                assert found == (length < whole)
 
 
 def test_a_catalog_of_sas_is_named():

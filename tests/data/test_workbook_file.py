@@ -19,7 +19,7 @@ from prism_core.data.tables.workbook_file import sheet_names
 from prism_core.errors import TableError
 from prism_core.runs.inputs import address, open_rows
 from tests.support.tables import CANARY
-from tests.support.workbooks import Broken, ods, ods_cell, xlsb, xlsx
+from tests.support.workbooks import Broken, BrokenFormula, ods, ods_cell, xls, xlsb, xlsx
 
 ROWS = [["id", "n"], ["01", 1], ["b", 2.5]]
 CELLS = {"id": ["01", "b"], "n": ["1", "2.5"]}
@@ -39,7 +39,9 @@ def refused(content: bytes, **more: str) -> TableError:
 
 
 @pytest.mark.parametrize(
-    "content", [xlsx({"A": ROWS}), ods({"A": ODS}), xlsb("A", ROWS)], ids=["xlsx", "ods", "xlsb"]
+    "content",
+    [xlsx({"A": ROWS}), ods({"A": ODS}), xlsb("A", ROWS), xls("A", ROWS)],
+    ids=["xlsx", "ods", "xlsb", "xls"],
 )
 def test_the_one_sheet_is_the_table(content, tmp_path):
     assert cells(content) == CELLS
@@ -162,6 +164,7 @@ def test_merged_cells_are_refused_with_sheet_and_cell():
     spanned = ods({"S": [*ODS, [ods_cell("c", 'table:number-columns-spanned="2"')]]})
     assert "The sheet 'S' of 'w.xlsx' has merged cells, which begin in A4" in str(refused(spanned))
     assert "begin in B2" in str(refused(xlsb("S", ROWS, (1, 2, 1, 1))))
+    assert "begin in B2" in str(refused(xls("S", ROWS, (1, 2, 1, 1))))
 
 
 ERROR = 'calcext:value-type="error"'
@@ -179,8 +182,11 @@ ERROR = 'calcext:value-type="error"'
             }
         ),
         xlsb("S", [*ROWS, [CANARY, Broken()]]),
+        xls("S", [*ROWS, [CANARY, Broken()]]),
+        xls("S", [*ROWS, [CANARY, BrokenFormula()]]),
+        xls("S", [*ROWS, [CANARY, Broken()], *([f"x{i}", i] for i in range(400))]),
     ],
-    ids=["xlsx", "xlsx, division", "ods", "xlsb"],
+    ids=["xlsx", "xlsx, division", "ods", "xlsb", "xls", "xls, formula", "xls of large sectors"],
 )
 def test_an_error_is_refused_with_sheet_and_cell(content):
     assert "The sheet 'S' of 'w.xlsx' has an error in B4" in str(refused(content, sheet="S"))

@@ -259,15 +259,22 @@ entry("table: Stata", "bytes", 0.03)(_statistical("dta"))
 entry("table: SAS", "bytes", 0.03)(_statistical("xpt"))
 
 
-@entry("table: Excel", "bytes", 0.03)
-def _workbook(shop: Shop) -> Case:
-    def read(content: bytes) -> None:
-        every(
-            lambda: _rows(shop, read_table(content, name="t.xlsx")),
-            lambda: workbook_file.sheet_names(content, "t.xlsx"),
-        )
+def _workbook(ending: str) -> Callable[[Shop], Case]:
+    def make(shop: Shop) -> Case:
+        def read(content: bytes) -> None:
+            every(
+                lambda: _rows(shop, read_table(content, name=f"t.{ending}")),
+                lambda: workbook_file.sheet_names(content, f"t.{ending}"),
+            )
 
-    return Case(seeds=(shop.workbook,), read=read, fixed=4)
+        return Case(seeds=(shop.workbook(ending),), read=read, fixed=4)
+
+    return make
+
+
+entry("table: Excel", "bytes", 0.03)(_workbook("xlsx"))
+entry("table: old Excel", "bytes", 0.03)(_workbook("xls"))
+entry("table: ODS", "bytes", 0.03)(_workbook("ods"))
 
 
 @entry("table: Parquet behind a database", "bytes", 0.1)

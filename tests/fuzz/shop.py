@@ -214,11 +214,15 @@ class Shop:
         write(self.frame, path, **({} if kind == "xpt" else {"column_labels": list(self.frame)}))
         return path.read_bytes()
 
-    @cached_property
-    def workbook(self) -> bytes:
-        """The rows of the table as an Excel workbook, its parts not packed."""
+    def workbook(self, ending: str) -> bytes:
+        """The rows of the table as a workbook, its parts not packed."""
         frame = self.frame.astype(str)
-        packed = workbooks.xlsx({"Rows": [list(frame), *frame.to_numpy().tolist()]})
+        rows = [list(frame), *frame.to_numpy().tolist()]
+        if ending == "xls":
+            return workbooks.xls("Rows", rows)
+        if ending == "ods":
+            return workbooks.ods({"Rows": [list(map(workbooks.ods_cell, row)) for row in rows]})
+        packed = workbooks.xlsx({"Rows": rows})
         out = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
             for name in old.namelist():

@@ -1966,4 +1966,18 @@ CATALOGUE = (
         "True",
         f"{DRAW}::test_people_who_do_not_stand_together_are_noticed",
     ),
+    _one(
+        "suggested bounds pass for the codebook's own",
+        "Codebook.with_suggested",
+        "{*self.source.by_hand, *wanted}",
+        "self.source.by_hand",
+        "data/codebooks/test_usual_bounds.py::test_what_is_taken_counts_as_done_by_hand",
+    ),
+    _one(
+        "a table of SAS that is cut is a shorter one",
+        "is_cut",
+        "length < _sas_length(file.read(512))",
+        "False",
+        "data/test_statistical_file.py::test_a_table_of_sas_that_announces_more_pages_than_it_has_is_cut",
+    ),
 )

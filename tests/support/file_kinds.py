@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyreadstat
 
-from tests.support.workbooks import xlsx
+from tests.support.workbooks import ods, ods_cell, xls, xlsx
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def write(frame: pd.DataFrame, path: Path, kind: str) -> Path:
     return path
 
 
-DAMAGED = ("csv", "parquet", *KINDS)
+DAMAGED = ("csv", "parquet", *KINDS, "ods", "xls")
 
 
 def damaged(frame: pd.DataFrame, path: Path, kind: str) -> Path:
@@ -60,6 +60,9 @@ def damaged(frame: pd.DataFrame, path: Path, kind: str) -> Path:
     elif kind == "csv":
         frame.to_csv(path, index=False)
         place = path
+    elif kind in ("ods", "xls"):
+        path.write_bytes(_workbook(frame, kind))
+        place = path
     else:
         frame.to_parquet(path, index=False)
         place = path
@@ -68,7 +71,7 @@ def damaged(frame: pd.DataFrame, path: Path, kind: str) -> Path:
     noise = bytes(byte ^ 0x5A for byte in content[start:end])
     # Behind a mark that opens a quotation no line ends any more; the last bytes of a Parquet file
     # say where its columns are, and any bytes in a file of numbers are numbers: it is cut.
-    broken = {"csv": b'"', "parquet": noise, "xlsx": noise}.get(kind, b"")
+    broken = {"csv": b'"', "parquet": noise, "xlsx": noise, "ods": noise}.get(kind, b"")
     path.write_bytes(content[:start] + broken + (content[end:] if kind == "parquet" else b""))
     return place
 
@@ -83,4 +86,13 @@ def _rows(content: bytes, kind: str) -> tuple[int, int]:
         return content.index(b"<data>") + 100, len(content)
     if kind in ("sav", "zsav"):
         return content.index(b"\xe7\x03\0\0\0\0\0\0") + 40, len(content)
-    return (len(content) // 3 if kind == "xlsx" else len(content) - 200), len(content)
+    if kind in ("xlsx", "ods", "xls"):
+        return len(content) // 3, len(content)
+    return len(content) - 200, len(content)
+
+
+def _workbook(frame: pd.DataFrame, kind: str) -> bytes:
+    table = [list(frame), *frame.astype(str).to_numpy().tolist()]
+    if kind == "xls":
+        return xls("Rows", table)
+    return ods({"Rows": [[ods_cell(cell) for cell in row] for row in table]})

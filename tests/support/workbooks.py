@@ -124,6 +124,90 @@ def xlsb(name: str, rows: Sequence[Sequence[Any]], merged: Sequence[int] = ()) -
     )
 
 
+def xls(name: str, rows: Sequence[Sequence[Any]], merged: Sequence[int] = ()) -> bytes:
+    """An .xls of one sheet of texts, numbers and errors; an error may be a formula's.
+
+    Args:
+        name: of the sheet.
+        rows: its cells.
+        merged: first and last row, first and last column of merged cells.
+    """
+    sheet = _old(0x0809, struct.pack("<HHHHII", 0x0600, 0x0010, 0, 1997, 0, 0))
+    sheet += _old(0x0200, struct.pack("<IIHHH", 0, len(rows), 0, max(map(len, rows)), 0))
+    for number, row in enumerate(rows):
+        for place, cell in enumerate(row):
+            at = struct.pack("<HHH", number, place, 0)
+            if isinstance(cell, BrokenFormula):
+                sheet += _old(0x0006, at + b"\x02\0\x07\0\0\0\xff\xff" + bytes(8))
+            elif isinstance(cell, Broken):
+                sheet += _old(0x0205, at + b"\x2a\x01")
+            elif isinstance(cell, str):
+                text = struct.pack("<HB", len(cell), 1) + cell.encode("utf-16-le")
+                sheet += _old(0x0204, at + text)
+            else:
+                sheet += _old(0x0203, at + struct.pack("<d", cell))
+    if merged:
+        sheet += _old(0x00E5, struct.pack("<5H", 1, *merged))
+    sheet += _old(0x000A)
+    head = _old(0x0809, struct.pack("<HHHHII", 0x0600, 0x0005, 0, 1997, 0, 0))
+    told = bytes([0, 0, len(name), 1]) + name.encode("utf-16-le")
+    start = len(head) + 4 + 4 + len(told) + 4
+    head += _old(0x0085, struct.pack("<I", start) + told) + _old(0x000A)
+    return _compound("Workbook", head + sheet)
+
+
+class BrokenFormula(Broken):
+    """A cell of an .xls whose formula has an error as its result."""
+
+
+def _old(kind: int, content: bytes = b"") -> bytes:
+    return struct.pack("<HH", kind, len(content)) + content
+
+
+def _compound(name: str, content: bytes) -> bytes:
+    """A compound file of one stream, which stands in small sectors below 4096 bytes."""
+    free, end, table = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+    small = len(content) < 4096
+    sectors: list[bytes] = []
+    chains: list[int] = []
+
+    def put(part: bytes) -> int:
+        first, count = len(sectors), -(-len(part) // 512)
+        for place in range(count):
+            sectors.append(part[place * 512 : place * 512 + 512].ljust(512, b"\0"))
+            chains.append(first + place + 1 if place + 1 < count else end)
+        return first
+
+    data = put(content)
+    within = end
+    if small:
+        pieces = -(-len(content) // 64)
+        links = [*range(1, pieces), end]
+        within = put(struct.pack(f"<{pieces}I", *links).ljust(512, b"\xff"))
+
+    def entry(title: str, kind: int, child: int, start: int, size: int) -> bytes:
+        text = title.encode("utf-16-le")
+        found = text.ljust(64, b"\0") + struct.pack("<HBB", len(text) + 2, kind, 1)
+        found += struct.pack("<III", free, free, child) + bytes(36)
+        return found + struct.pack("<IQ", start, size)
+
+    root = entry("Root Entry", 5, 1, data if small else end, len(content) if small else 0)
+    stream = entry(name, 2, free, 0 if small else data, len(content))
+    directory = put(root + stream + bytes(2 * 128))
+    here = len(sectors)
+    tables = -(-here // 127)  # each says what follows 128 sectors, itself among them
+    links = [*chains, *[table] * tables]
+    links += [free] * (128 * tables - len(links))
+    sectors.append(struct.pack(f"<{len(links)}I", *links))
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
+    head += struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    head += struct.pack("<IIIII", 0, tables, directory, 0, 4096)
+    head += struct.pack("<IIII", within, int(small), end, 0)
+    places = [here + at for at in range(tables)]
+    head += struct.pack("<109I", *places, *[free] * (109 - tables))
+    return head + b"".join(sectors)
+
+
 def _record(kind: int, content: bytes = b"") -> bytes:
     def varying(number: int) -> bytes:
         low, high = number & 0x7F, number >> 7

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prism_core.data.codebooks.codebook_column import CodebookColumn, OpenColumn
+    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.schema.codebook_source import CodebookSource
 
 
@@ -81,7 +82,12 @@ class Codebook:
             SchemaError: when a name is none of its columns, or none would be left.
         """
         dropped = self.known(names)
-        return replace(self, columns=tuple(c for c in self.columns if c.name not in dropped))
+        by_hand = tuple(name for name in self.source.by_hand if name not in dropped)
+        return replace(
+            self,
+            columns=tuple(c for c in self.columns if c.name not in dropped),
+            source=replace(self.source, by_hand=by_hand),
+        )
 
     def to_learn(self, names: Iterable[str]) -> Codebook:
         """The codebook where these columns are to be learned with budget, as far as they are open.
@@ -103,6 +109,35 @@ class Codebook:
                 for column in self.columns
             ),
         )
+
+    def with_suggested(self, names: Iterable[str]) -> Codebook:
+        """The codebook where these columns have the bounds that are suggested for them.
+
+        They count as declared by hand: the codebook does not say them.
+
+        Raises:
+            SchemaError: when a name is none of its columns, or none is suggested for one.
+        """
+        wanted = self.known(names)
+        columns = []
+        for column in self.columns:
+            if column.name in wanted:
+                bounds = column.suggested
+                if bounds is None:
+                    raise SchemaError(
+                        f"No bounds are suggested for column {column.name!r}: its name, label and "
+                        "format do not say any. Type them.",
+                        field=column.name,
+                    )
+                column = replace(column, lower=float(bounds.lower), upper=float(bounds.upper))
+            columns.append(column)
+        by_hand = tuple(n for n in self.names if n in {*self.source.by_hand, *wanted})
+        return replace(self, columns=tuple(columns), source=replace(self.source, by_hand=by_hand))
+
+    @cached_property
+    def suggested(self) -> dict[str, UsualBounds]:
+        """The bounds that are suggested, by column."""
+        return {c.name: bounds for c in self.columns if (bounds := c.suggested) is not None}
 
     def known(self, names: Iterable[str]) -> frozenset[str]:
         """These names, each of which is a column.

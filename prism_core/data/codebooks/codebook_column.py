@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from prism_core.data.codebooks.usual_bounds import UsualBounds, by_words
 from prism_core.data.schema import column_form, level_lines, schema_file, special_values
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.column_rules import KINDS
@@ -69,6 +70,7 @@ class CodebookColumn:
         unread: how the cells are written, where this program does not read them so.
         only: where given, the cures that apply; the others would mend nothing.
         learn: whether it is to be learned with budget; a number or date needs wide bounds for it.
+        limits: all that a cell can hold by the file's own format, where that bounds it.
         further: entries of a schema file that hold beside these, or instead; None takes one away.
     """
 
@@ -87,6 +89,7 @@ class CodebookColumn:
     unread: str = ""
     only: tuple[Cure, ...] = ()
     learn: bool = False
+    limits: UsualBounds | None = None
     further: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -148,6 +151,23 @@ class CodebookColumn:
             there = not self.binned or (self.lower is not None and self.upper is not None)
             return None if there else OpenColumn(column=self.name, missing=wide, cures=("type",))
         return OpenColumn(column=self.name, missing=self._settled, cures=self.only or self._cures())
+
+    @cached_property
+    def suggested(self) -> UsualBounds | None:
+        """Bounds for a number that is open for the want of them, by what is public; else None.
+
+        A bound that the codebook gives stays.
+        """
+        if self.kind != "numeric" or self.unread or None not in (self.lower, self.upper):
+            return None
+        for found in (by_words(self.name, self.description), self.limits):
+            if found is None:
+                continue
+            lower = found.lower if self.lower is None else self.lower
+            upper = found.upper if self.upper is None else self.upper
+            if found.lower <= lower < upper <= found.upper:  # else it is another thing
+                return replace(found, lower=lower, upper=upper)
+        return None
 
     def _cures(self) -> tuple[Cure, ...]:
         # The order of an ordinal column cannot be learned, nor a cell that cannot be read.

@@ -14,6 +14,7 @@ from prism_core.data.codebooks.code_list import (
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.resources import chosen
+from prism_core.data.codebooks.usual_bounds import by_width
 from prism_core.data.schema import special_values
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
@@ -23,6 +24,7 @@ from prism_core.text.untrusted_xml import XmlReader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.schema.column_rules import Kind
 
 _DEEPEST = 50
@@ -57,6 +59,7 @@ class _Variable:
     label: str = ""
     type: str = ""
     category: str = ""
+    width: str = ""
     categories: list[_Category] = field(default_factory=list)
     valid: list[dict[str, str]] = field(default_factory=list)
     invalid: list[dict[str, str]] = field(default_factory=list)
@@ -139,6 +142,8 @@ class _Reader(XmlReader):
         elif name == "varFormat":
             variable.type = attributes.get("type", "")
             variable.category = attributes.get("category", "")
+        elif name == "location":
+            variable.width = variable.width or attributes.get("width", "")
         elif name in ("range", "item"):
             place = variable.invalid if "invalrng" in self.path else variable.valid
             if len(place) >= _RANGES:
@@ -216,7 +221,7 @@ def _column(variable: _Variable) -> CodebookColumn:
         special = {level_text(code) for code in codes.codes}
         inside = [f"{value} {words}" for value, words in labels if value not in special]
         found |= {"special": codes.codes, "labels": codes.labels, "lower": low, "upper": high}
-        found |= {"kind": kind, "decimals": _decimals(variable)}
+        found |= {"kind": kind, "decimals": _decimals(variable), "limits": _limits(variable)}
         if inside:
             found["remark"] = f"has labels for single numbers: {'; '.join(inside[:5])[:200]}"
         return CodebookColumn(**found)
@@ -327,3 +332,12 @@ def _outside(valid: Pairs, low: float | None, high: float | None) -> Pairs:
 def _decimals(variable: _Variable) -> int | None:
     said = variable.attributes.get("dcml", "").strip()
     return int(said) if said.isdecimal() and len(said) < 3 and int(said) <= 12 else None
+
+
+def _limits(variable: _Variable) -> UsualBounds | None:
+    """All that the columns of a fixed file can show; the point is implied there."""
+    width, decimals = variable.width.strip(), _decimals(variable)
+    if not (width.isascii() and width.isdecimal() and len(width) < 3):
+        return None
+    told = f"all that {int(width)} characters can show"
+    return by_width(int(width), decimals or 0, told, point=False)

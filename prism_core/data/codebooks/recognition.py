@@ -29,12 +29,32 @@ _YAML = replace(untrusted.CODEBOOK, values=50_000)
 _KEY = re.compile(r"^(fields|resources|schema|\$schema|profile)\s*:", re.MULTILINE)
 
 
+_OWN = re.compile(r"^columns\s*:", re.MULTILINE)
+_OWN_JSON = re.compile(r'"columns"\s*:\s*\[\s*\{[^{}\[\]]{0,2000}"kind"\s*:')
+
+
+def is_schema(content: bytes) -> bool:
+    """Whether it is a schema file of this program, by its first signs; no codebook, but better."""
+    if program_of(content[:64]) is not None or is_workbook(content[:WORKBOOK_HEAD]):
+        return False
+    text = content[:100_000].decode("utf-8", "replace").replace("\r\n", "\n")
+    if text.lstrip("\ufeff \n\t").startswith("{"):
+        return _OWN_JSON.search(text) is not None and not _is_csvw(text)
+    return _OWN.search(text) is not None and _KEY.search(text) is None
+
+
 def recognised(content: bytes) -> CodebookFormat:
     """The format of a codebook.
 
     Raises:
         SchemaError: when it has the signs of none.
     """
+    if is_schema(content):
+        raise SchemaError(
+            "This is a schema of this program, which says all that a codebook does and more. Use "
+            "it as it is: as the schema of a run, or on the page Data.",
+            field="codebook",
+        )
     program = program_of(content[:64])
     if program is not None:
         return FORMATS[program]

@@ -15,6 +15,7 @@ from prism_core.data.codebooks.code_list import (
     plain_text,
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
+from prism_core.data.codebooks.usual_bounds import by_storage, by_width
 from prism_core.data.schema.level import level_text
 from prism_core.data.tables.statistical_texts import display
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyreadstat import metadata_container
 
+    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.schema.codebook_source import CodebookFormat
     from prism_core.data.schema.column_rules import Kind
     from prism_core.data.tables.statistical_file import Program
@@ -45,6 +47,7 @@ _WHOLE = frozenset({"int8", "int16", "int32"})
 _FIXED = re.compile(r"(?:F|COMMA|DOT|DOLLAR|PCT|PERCENT|N|Z|RESTRICTED|CC[A-E])?(\d+)(?:\.(\d+))?")
 _STATA_FIXED = re.compile(r"%-?0?\d+[.,](\d+)fc?")
 _LETTER = re.compile(r"[a-z_]")
+_TIME = "a time of day or a duration"
 _MANY = 2  # labelled codes from which a column is taken as a list of levels
 
 
@@ -107,10 +110,13 @@ class _Variable:
             "nullable": True,
             "remark": "; ".join(part for part in (remark, beyond) if part),
         }
+        if remark == _TIME:  # neither a number nor a date, and of few equal cells
+            found["only"] = ("leave out", "type", "learn")
         if kind in ("numeric", "date"):
             found |= {"special": missing.codes, "labels": missing.labels}
         if kind == "numeric":
             found["decimals"] = self._decimals()
+            found["limits"] = self._limits()
         if kind in ("categorical", "ordinal") and valid:
             # Missing codes are levels like the others there, and stand last: they have no order.
             words = dict(missing.labels)
@@ -133,7 +139,7 @@ class _Variable:
             return None, "text without labels"
         shown = display(self.program, self.format)
         if shown is not None:
-            return (None, "a time of day or a duration") if shown.shows == "time" else ("date", "")
+            return (None, _TIME) if shown.shows == "time" else ("date", "")
         listed = len(valid) >= _MANY and (self.measure != "scale" or _gapless(valid))
         if self.measure in ("nominal", "ordinal") or listed:
             return ("ordinal" if self.measure == "ordinal" else "categorical"), ""
@@ -164,6 +170,17 @@ class _Variable:
             return min(int(stata.group(1)), 12) if stata else None
         fixed = _FIXED.fullmatch(self.format.upper())
         return min(int(fixed.group(2) or 0), 12) if fixed else None
+
+    def _limits(self) -> UsualBounds | None:
+        """All that a cell holds by its type, or shows by its display format."""
+        if self.program == "dta":
+            return by_storage(self.storage)
+        fixed = _FIXED.fullmatch(self.format.upper())
+        if fixed is None:
+            return None
+        width, decimals = int(fixed.group(1)), int(fixed.group(2) or 0)
+        told = f"all that the display format {self.format} shows"
+        return by_width(width, decimals, told, point=True)
 
 
 def _ranges(about: metadata_container, name: str) -> list[tuple[Any, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import (
@@ -39,6 +40,7 @@ _UNDERSTOOD = {
     "title": "description",
     "description": "description",
 }
+_LONGEST_LIST = 2_000
 _SEPARATE = ("object", "array", "geopoint", "geojson", "list")
 FLAG_TEXTS = frozenset(["true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"])
 """What a cell of a boolean column may hold, in lower case."""
@@ -135,7 +137,10 @@ def _column(field: object, number: int, common: MissingCodes) -> CodebookColumn:
     if "missingValues" in field:
         codes = missing_codes(field["missingValues"], f"Field {field['name'][:80]!r}")
     listed = _levels(field, constraints, where)
+    told = _told_levels(field, constraints, where) if not listed[0] else ((), ())
+    listed = told if told[0] else listed
     kind, remark = _kind(field.get("type"), listed, ordered=field.get("categoriesOrdered") is True)
+    remark = "levels as its description lists them" if told[0] else remark
     found: dict[str, Any] = {
         "name": field["name"].strip(),
         "source": where,
@@ -195,6 +200,23 @@ def _levels(field: dict[str, Any], constraints: dict[str, Any], where: str) -> C
     return coded(
         [pair for pair in pairs if isinstance(pair[0], str | int | float)], where.capitalize()
     )
+
+
+_LISTED = re.compile(
+    r"-?(?:0|[1-9][0-9]{0,8})(?:\s{0,5}[,;|/]\s{0,5}-?(?:0|[1-9][0-9]{0,8})){1,200}"
+)
+
+
+def _told_levels(field: dict[str, Any], constraints: dict[str, Any], where: str) -> Coded:
+    """Codes of a whole number whose description is a list of them and nothing else: 0,1,2,3."""
+    text = field.get("description")
+    if field.get("type") != "integer" or not isinstance(text, str):
+        return (), ()
+    if any(name in constraints for name in ("minimum", "maximum")):
+        return (), ()
+    if len(text) > _LONGEST_LIST or not _LISTED.fullmatch(text.strip()):
+        return (), ()
+    return coded([(code, "") for code in re.split(r"[,;|/\s]+", text.strip())], where.capitalize())
 
 
 def _flags(field: dict[str, Any]) -> list[Any] | None:

@@ -248,13 +248,17 @@ def _by_bytes(backend: Any, table: Any) -> Any:  # noqa: ANN401
     """
     kinds = table.schema()
     names = {title: '"' + title.replace('"', '""') + '"' for title in table.columns}
-    cells = [
-        f'CAST({name} AS text) COLLATE "C" AS {name}' if kinds[title].is_string() else name
-        for title, name in names.items()
-    ]
+    cells = [_exact(name, kinds[title]) for title, name in names.items()]
     sql = f"SELECT {', '.join(cells)} FROM ({backend.compile(table)}) AS plain"
     # With the schema, which Ibis would else ask for by making a view.
     return backend.sql(sql, schema=kinds)
+
+
+def _exact(name: str, kind: Any) -> str:  # noqa: ANN401
+    if kind.is_string():
+        return f'CAST({name} AS text) COLLATE "C" AS {name}'
+    # An oid has no sign, and would come home as a number of 32 bits that has one.
+    return f"CAST({name} AS bigint) AS {name}" if kind.is_int64() else name
 
 
 def _portable(cell: Any) -> Any:  # noqa: ANN401

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from prism_core.data.schema import code_groups, schema_file
 from prism_core.data.schema.column import equal_edges
 from prism_core.data.schema.column_rules import KINDS
-from prism_core.data.schema.level import level_text
+from prism_core.data.schema.level import level_text, period_end
 from prism_core.data.schema.level_lines import (
     LEVEL_SEPARATOR,
     read_labels,
@@ -140,8 +140,9 @@ def _log_edges(column: Column, bins: int, *, zero: bool) -> tuple[float, ...] | 
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
     """Columns from the form.
 
-    `bins` holds a number of equal bins, the edges with bars, or log bins: "log 12", "log 12 zero"
-    (0 is a bin of its own), "log 12 zero unit 0.01" (the smallest magnitude that matters).
+    A bound of dates may be a year or a month: its first day as the lower one, its last day as the
+    upper. `bins` holds a number of equal bins, the edges with bars, or log bins: "log 12", "log 12
+    zero" (0 is a bin of its own), "log 12 zero unit 0.01" (the smallest magnitude that matters).
 
     Raises:
         SchemaError: naming the column and the entry to correct.
@@ -203,7 +204,7 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 def _binned(row: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
     """Bounds, bins, decimals and special values of a number or date."""
-    found: dict[str, Any] = {"lower": cell_text(row, "lower"), "upper": cell_text(row, "upper")}
+    found: dict[str, Any] = {part: bound_text(row, part) for part in ("lower", "upper")}
     if bins := cell_text(row, "bins"):
         found |= _bins_entry(bins, name)
     if kind == "numeric" and (decimals := cell_text(row, "decimals")):
@@ -211,6 +212,14 @@ def _binned(row: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
     if special := read_levels(cell_text(row, "special"), name, "special"):
         found["special"] = special
     return found
+
+
+def bound_text(row: Mapping[str, Any], part: str) -> str:
+    """A bound as it is meant: in a row of dates a year or a month stands for its end."""
+    text = cell_text(row, part)
+    if cell_text(row, "kind") != "date":
+        return text
+    return period_end(text, last=part == "upper")
 
 
 def codes(row: Mapping[str, Any]) -> tuple[str, ...]:

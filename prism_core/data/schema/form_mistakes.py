@@ -115,7 +115,7 @@ def _bounds(row: Mapping[str, Any]) -> list[tuple[str, str]]:
             continue
         try:
             if row["kind"] == "date":
-                ends.append(day_number(row[cell], field=cell))
+                ends.append(day_number(column_form.bound_text(row, cell), field=cell))
             else:
                 ends.append(schema_file.number(row[cell], cell))
         except SchemaError as error:

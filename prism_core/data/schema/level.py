@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
 from typing import TypeAlias
@@ -68,6 +69,31 @@ _EPOCH = dt.date(1970, 1, 1)
 def day_text(days: float) -> str:
     """The ISO date of a day number."""
     return (_EPOCH + dt.timedelta(days=int(days))).isoformat()
+
+
+_PERIOD = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
+
+
+def period_end(text: str, *, last: bool) -> str:
+    """The first or last day of a year or month; any other text as it is.
+
+    Example:
+        >>> period_end("2020", last=False), period_end("2020-02", last=True)
+        ('2020-01-01', '2020-02-29')
+        >>> period_end("2020-02-03", last=True)
+        '2020-02-03'
+    """
+    match = _PERIOD.fullmatch(text.strip())
+    if match is None:
+        return text
+    year, month = int(match[1]), int(match[2] or (12 if last else 1))
+    try:
+        first = dt.date(year, month, 1)
+    except ValueError:
+        return text
+    if not last:
+        return first.isoformat()
+    return first.replace(day=calendar.monthrange(year, month)[1]).isoformat()
 
 
 def day_number(text: str, *, field: str) -> float:

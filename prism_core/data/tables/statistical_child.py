@@ -70,6 +70,8 @@ def read(
         return
     if len(about.column_names) > COLUMNS:
         limits.refuse(why="columns")
+    if head.is_cut(file, program):
+        limits.refuse(why="cut")
     limits.check_cells((about.number_rows or 0) * len(about.column_names))
     _write_cells(file, output, limits, program, about, codec)
 

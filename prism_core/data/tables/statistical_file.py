@@ -185,6 +185,11 @@ def _job(source: bytes | BinaryIO, name: str, what: str, encoding: str) -> Job:
 def _refusal(why: dict[str, Any], name: str) -> TableError:
     if why.get("why") == "columns":
         return many_columns(name)
+    if why.get("why") == "cut":
+        return TableError(
+            f"The file {name!r} is cut short: it ends before the rows that its head announces, or "
+            "within a row. Copy it anew from where it was made."
+        )
     return TableError(
         f"The file {name!r} declares the encoding {str(why.get('encoding'))!r}, which is not known "
         "here. Save it as UTF-8 in the program that wrote it.",

@@ -70,8 +70,65 @@ def _xport_columns(file: BinaryIO) -> int:
     place = max(map(head.find, _NAMESTR))
     if place < 0:
         return 0
+    return _xport_count(head, place)
+
+
+def _xport_count(head: bytes, place: int) -> int:
     digits = head[place + 48 : place + 58]  # six digits, and the number behind them
     return int(digits[6:].strip() or b"0") if digits.isdigit() else 0
+
+
+_PAGES = 2**31  # more than any file has
+_ROWS = (b"HEADER RECORD*******OBS ", b"HEADER RECORD*******OBSV8")
+_MEMBER = (b"HEADER RECORD*******MEMBER", b"HEADER RECORD*******MEMBV8")
+_CARD = 80
+"""Bytes of a record of a transport file, all of which are full."""
+
+
+def is_cut(file: BinaryIO, program: str) -> bool:
+    """Whether a file of SAS ends before its rows do, as far as its head says so.
+
+    Its parser takes the rows that are there for all of them. A file of SPSS or Stata says how many
+    there are. A transport file does not: one that is cut between two rows is a shorter one.
+    """
+    length = file.seek(0, 2)
+    file.seek(0)
+    try:
+        if program == "sas7bdat":
+            return length < _sas_length(file.read(512))
+        return program == "xport" and (length % _CARD != 0 or _ends_in_a_row(file, length))
+    except (struct.error, IndexError, ValueError):
+        return False  # damaged: the parser says so
+
+
+def _sas_length(head: bytes) -> int:
+    """Bytes of the head and of the pages that it announces."""
+    order = "<" if head[37] == 1 else ">"
+    wide, shift = head[32] == 0x33, 4 if head[35] == 0x33 else 0
+    first, page = struct.unpack_from(f"{order}2I", head, 196 + shift)
+    (pages,) = struct.unpack_from(f"{order}{'Q' if wide else 'I'}", head, 204 + shift)
+    return first + page * pages if pages < _PAGES else 0
+
+
+def _ends_in_a_row(file: BinaryIO, length: int) -> bool:
+    """Whether behind the last whole row something stands that is no blank."""
+    head = file.read(_HEADERS)
+    if max(map(head.count, _MEMBER)) > 1:
+        return False  # the rows of the first table end where the next one begins
+    names, rows = max(map(head.find, _NAMESTR)), max(map(head.find, _ROWS))
+    if not 0 <= names < rows:
+        return False
+    size = 140  # of each description; shorter on VAX alone
+    width = sum(
+        struct.unpack_from(">H", head, names + _CARD + size * at + 4)[0]
+        for at in range(_xport_count(head, names))
+    )
+    start = rows + _CARD
+    if width < 1 or start > length:
+        return False
+    rest = (length - start) % width
+    file.seek(length - rest)
+    return bool(file.read(rest).strip(b" "))
 
 
 def stata_version(head: bytes) -> int:

@@ -20,6 +20,7 @@ _UNPACKED, _TIMES = 2**24, 200
 """Bytes that any archive may unpack to, and how many more for each of its own: the sheets of tables
 whose columns are all alike come to a hundred."""
 _PIECE = 2**20
+_COMPOUND = b"\xd0\xcf\x11\xe0"  # .xls, and what an encrypted workbook is put into
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _EXACT = 2**53
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
@@ -42,7 +43,7 @@ def read(
         sheet: the sheet's name; "" where there is one only.
     """
     content = source.read()
-    if content.startswith(b"\xd0\xcf\x11\xe0") and _ENCRYPTED in content:
+    if content.startswith(_COMPOUND) and _ENCRYPTED in content:
         limits.refuse(why="password")
     _check_unpacked(content, limits)
     book = _opened(content, limits)
@@ -110,7 +111,8 @@ def _write_cells(sheet: Any, content: bytes, output: BinaryIO, limits: Any) -> N
     for (row, column), last in sheet.merged_cell_ranges or ():
         if (row, column) != tuple(last):
             limits.refuse(why="merged", sheet=sheet.name, cell=cell_name(row, column))
-    marks = limits.module(Path(__file__).with_name("workbook_marks.py"))
+    part = "workbook_records.py" if content.startswith(_COMPOUND) else "workbook_marks.py"
+    marks = limits.module(Path(__file__).with_name(part))
     found = marks.first(content, sheet.name)
     if found is not None:
         why, row, column = found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
 from prism_core.data.codebooks import read_codebook
+from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from tests.support import codebooks
 from tests.support.pages import open_page, texts
@@ -22,7 +24,7 @@ OPEN = f"{CLOSED}note,Note,text,,,\npay,Pay,decimal,0,,\nid,ID,text,,,\n"
 
 def upload(project: Project, content: bytes, name: str = "book.csv"):
     test = open_page("data", project)
-    test.radio(key="schema_way").set_value("codebook").run()
+    assert test.radio(key="schema_way").value == "codebook"  # what most people have comes first
     test.file_uploader(key="upload_codebook").upload(name, content, "text/csv").run()
     assert not test.exception, test.exception[0].value
     return test
@@ -94,6 +96,75 @@ def test_what_is_typed_into_open_places_is_named_in_the_provenance(design):
     assert design.data.schema.provenance == "codebook"
     assert design.data.schema.codebook is not None
     assert design.data.schema.codebook.by_hand == ("pay",)
+
+
+USUAL = "variable,label,type\nage,Age,integer\npay,Pay,decimal\n"
+
+
+def test_usual_bounds_are_filled_in_and_named_as_suggested(design):
+    test = upload(design, USUAL.encode())
+    assert "age 0 to 120" in test.checkbox(key="codebook_usual").label
+    assert test.dataframe[0].value.set_index("column").loc["pay", "suggested"] == ""
+    use(test)
+    rows = {row["name"]: row for row in design.data.rows_of_form}
+    assert (rows["age"]["lower"], rows["age"]["upper"]) == ("0", "120")
+    assert rows["pay"]["lower"] == ""
+    assert design.data.schema is None  # she looks at them first
+    assert "Bounds suggested, not in the codebook: age 0 to 120" in texts(test)
+    design.data.show_form([{**row, "lower": "0", "upper": "90"} for row in rows.values()])
+    test.run()
+    assert "Bounds suggested" not in texts(test)
+
+
+def test_usual_bounds_that_are_taken_are_done_by_hand_and_may_be_declined(design):
+    test = use(upload(design, USUAL.split("pay")[0].encode()))
+    test.button(key="apply_columns").click().run()
+    assert not test.exception, test.exception[0].value
+    assert design.data.schema is not None
+    assert design.data.schema.codebook is not None
+    assert design.data.schema.codebook.by_hand == ("age",)
+    other = Project(data=DataEntries(name="another design", announced=500))
+    test = upload(other, USUAL.encode())
+    test.checkbox(key="codebook_usual").set_value(False).run()
+    use(test)
+    assert [row["lower"] for row in other.data.rows_of_form] == ["", ""]
+
+
+def test_what_a_format_holds_is_filled_in_or_learned_within(design, tmp_path):
+    frame = pd.DataFrame({"x": [1.5, 2.5], "n": [1.0, 2.0]})
+    formats = {"x": "F8.2", "n": "F3"}
+    codebooks.pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_format=formats)
+    test = upload(design, (tmp_path / "t.sav").read_bytes(), "t.sav")
+    wide = ["x", "n"]
+    assert test.radio(key="codebook_wide").value == "blank"
+    test.radio(key="codebook_wide").set_value("learn").run()
+    use(test)
+    rows = {row["name"]: row for row in design.data.rows_of_form}
+    assert all(rows[name]["learn"] and rows[name]["lower"] for name in wide)
+    assert [name for name, row in rows.items() if row["learn"]] == wide
+
+
+def test_a_schema_of_our_own_may_stand_in_the_codebooks_place(design):
+    own = schema_file.dumps(read_codebook(CLOSED.encode()).schema(one_row_per_person=True))
+    test = upload(design, own.encode(), "schema.yaml")
+    test.button(key="use_schema_here").click().run()
+    assert not test.exception, test.exception[0].value
+    assert design.data.schema is not None
+    assert design.data.schema.names == ("age", "sex")
+
+
+def test_a_table_that_carries_its_codebook_needs_no_second_upload(tmp_path):
+    test = open_page("data")
+    loader = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
+    loader.upload("visits.sav", codebooks.sav(tmp_path).read_bytes(), "application/x").run()
+    test.button(key="upload_load").click().run()
+    assert "nothing need be uploaded" in texts(test)
+    shown = next(one.value for one in test.dataframe if "may hold" in one.value)
+    assert "1 = female" in shown.set_index("column").loc["sex", "may hold"]
+    use(test)
+    rows = test.session_state["project"].data.rows_of_form
+    assert "sex" in [row["name"] for row in rows]
+    assert CANARY not in texts(test)
 
 
 def test_free_text_and_identifiers_are_left_out_unless_she_says_otherwise(design):

@@ -92,8 +92,8 @@ def test_bounds_are_given_to_the_numbers_among_many_columns(blank):
     test = open_page("data", blank)
     typed(test, blank, {0: {"kind": "numeric"}, 1: {"kind": "numeric"}, 2: {"kind": "boolean"}})
     test.button(key="many_all").click().run()
-    test.text_input(key="many_lower").set_value("0").run()
-    test.text_input(key="many_upper").set_value("3").run()
+    test.text_input(key=f"many_lower_{blank.data.form_rev}").set_value("0").run()
+    test.text_input(key=f"many_upper_{blank.data.form_rev}").set_value("3").run()
     test.button(key="many_bounds").click().run()
     found = [(row["lower"], row["upper"]) for row in blank.data.rows_of_form]
     assert found == [("0", "3")] * 2 + [("", "")] * 3
@@ -156,3 +156,21 @@ def test_a_hundred_mistakes_are_counted_and_not_all_written_out():
 
 def test_typed_names_are_parted_by_what_a_spreadsheet_puts_between():
     assert columns_grid.typed_names("a\tb\r\nc; d ,e") == ("a", "b", "c", "d", "e")
+
+
+def test_numbers_and_dates_without_bounds_are_chosen_at_once_and_many_are_learned(blank):
+    test = open_page("data", blank)
+    done = {"kind": "numeric", "lower": "0", "upper": "1"}
+    typed(test, blank, {0: done, 1: {"kind": "numeric", "lower": "0"}, 4: {"kind": "date"}})
+    assert test.button(key="many_numbers").label == "Numbers without bounds (1)"
+    test.button(key="many_dates").click().run()
+    test.text_input(key=f"many_lower_{blank.data.form_rev}").set_value("2020").run()
+    test.text_input(key=f"many_upper_{blank.data.form_rev}").set_value("2021-06").run()
+    test.button(key="many_bounds").click().run()
+    assert (blank.data.rows_of_form[4]["lower"], blank.data.rows_of_form[4]["upper"]) == (
+        "2020",
+        "2021-06",
+    )
+    test.button(key="many_numbers").click().run()
+    test.button(key="many_learn").click().run()
+    assert [row["learn"] for row in blank.data.rows_of_form] == [False, True, False, False, False]

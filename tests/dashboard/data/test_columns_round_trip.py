@@ -59,6 +59,7 @@ def test_upload_apply_and_download_give_the_same_schema(project):
     )
     text = schema_file.dumps(declared)
     test = open_page("data", project)
+    test.radio(key="schema_way").set_value("upload").run()
     test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()
     assert not test.exception
@@ -102,6 +103,7 @@ def test_special_values_labels_and_the_codebook_go_through_untouched(project):
     )
     text = schema_file.dumps(declared)
     test = open_page("data", project)
+    test.radio(key="schema_way").set_value("upload").run()
     test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()
     assert not test.exception

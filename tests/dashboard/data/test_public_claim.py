@@ -99,6 +99,7 @@ def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
         ),
     )
     bomb = "a: &a [x]\ncolumns: [{name: age, kind: *a}]\n"
+    test.radio(key="schema_way").set_value("upload").run()
     test.file_uploader(key="upload_schema").upload("s.yaml", bomb.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()
     assert not test.exception

@@ -140,11 +140,13 @@ def test_a_damaged_file_is_read_at_release_only(design_only, frame, tmp_path):
     test.text_input(key="approval_by").set_value("A. Meyer")
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
     assert design_only.release.approved is not None
-    for kind in (one for one in DAMAGED if one not in ("xpt", "xlsx")):
+    for kind in DAMAGED:
         damaged(frame, tmp_path / f"t.{kind}", kind)
         file = (tmp_path / f"t.{kind}").read_bytes()
         test.file_uploader(key="upload_table").upload(f"t.{kind}", file, "application/x").run()
-        test.button(key="upload_load").click().run()
+        # Of a workbook the names of the sheets are read first.
+        for load in [one for one in test.button if one.key == "upload_load"]:
+            load.click().run()
         assert test.error, kind
         assert design_only.data.raw is None, kind
         assert design_only.data.awaits_table

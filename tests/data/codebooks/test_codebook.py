@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,6 +12,7 @@ import pytest
 
 from prism_core.data.codebooks import read_codebook
 from prism_core.data.codebooks.draft_text import draft_text
+from prism_core.data.codebooks.recognition import is_schema
 from prism_core.data.schema import column_form, schema_file
 from prism_core.errors import PrismError, SchemaError
 from prism_core.learning.domain import outline_io
@@ -34,6 +36,19 @@ def test_every_format_is_recognised(format, tmp_path):
         assert found.source.format == format
         assert found.columns == read_codebook(content, format=format).columns
     assert found.source.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_a_schema_of_our_own_is_told_apart():
+    own = read(CLOSED).schema(one_row_per_person=True)
+    for content in (
+        schema_file.dumps(own).encode(),
+        json.dumps(schema_file.to_dict(own), indent=2).encode(),
+        json.dumps(schema_file.to_dict(own)).encode(),
+    ):
+        assert is_schema(content)
+        with pytest.raises(SchemaError, match="a schema of this program"):
+            read_codebook(content)
+    assert not any(map(is_schema, codebooks.texts().values()))
 
 
 def test_a_byte_order_mark_and_other_line_ends_change_nothing():

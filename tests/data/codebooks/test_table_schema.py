@@ -301,3 +301,26 @@ def test_words_of_our_own_that_are_no_list_of_values_are_refused(wrong):
     field = {"name": "code", "type": "string", "prism": {"groups": {"a": {"b": 1}}, **wrong}}
     with pytest.raises(SchemaError, match="'code'"):
         read_codebook(json.dumps({"fields": [field]}).encode())
+
+
+@pytest.mark.parametrize("text", ["0,1,2,3", "0, 1, 2", " 1 | 2 ", "-1; 0; 1"])
+def test_a_description_that_is_a_list_of_codes_is_one(text):
+    column = field(type="integer", description=text)
+    assert column.kind == "categorical"
+    assert len(column.levels) >= 2
+    assert column.column is not None
+    assert "description" in column.remark
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"type": "integer", "description": "12,000"},
+        {"type": "integer", "description": "0,1,2 or more"},
+        {"type": "number", "description": "0,1,2"},
+        {"type": "integer", "description": "7"},
+        {"type": "integer", "description": "0,1", "constraints": {"minimum": 0, "maximum": 9}},
+    ],
+)
+def test_other_descriptions_are_none(parts):
+    assert field(**parts).kind == "numeric"
