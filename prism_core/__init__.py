@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from prism_core.learning.domain.domain_plan import DomainPlan, design_domain
     from prism_core.learning.domain.learned_domain import LearnedDomain, learn_domain
     from prism_core.learning.domain.outline_io import load_outline
-    from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
+    from prism_core.learning.domain.requests import (
+        CategoryRequest,
+        NumericRequest,
+        Outline,
+        RowsRequest,
+    )
     from prism_core.learning.graph.graph_plan import GraphPlan, design_graph
     from prism_core.learning.graph.learned_graph import LearnedDag, graph_of_public, learn_graph
     from prism_core.planning.brief import Brief
@@ -70,6 +75,7 @@ __all__ = [
     "PrismSynthesizer",
     "RawTable",
     "Release",
+    "RowsRequest",
     "SameRowsWarning",
     "Schema",
     "SecureNoise",
@@ -128,6 +134,7 @@ _HOMES = {
     "PrismSynthesizer": ("prism_core.synthesizer", "PrismSynthesizer"),
     "RawTable": ("prism_core.data.tables.raw_table", "RawTable"),
     "Release": ("prism_core.synthesis.release", "Release"),
+    "RowsRequest": ("prism_core.learning.domain.requests", "RowsRequest"),
     "PlanWarning": ("prism_core.synthesizer", "PlanWarning"),
     "SameRowsWarning": ("prism_core.synthesizer", "SameRowsWarning"),
     "Schema": ("prism_core.data.schema.schema", "Schema"),

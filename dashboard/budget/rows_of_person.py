@@ -12,10 +12,13 @@ from dashboard.common.steps import STEPS
 from dashboard.common.widgets import cached, mistakes
 from dashboard.session.shelf import project
 from prism_core.planning.search.rows_per_person import MOST_MEAN, rows_choices
-from prism_core.text.numbers import error_text, sigma_text
+from prism_core.text.numbers import count_text, error_text, sigma_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prism_core.planning.plan import Plan
+    from prism_core.planning.search.rows_per_person import RowsChoice
 
 _DATA = next(step for step in STEPS if step.title == "Data")
 
@@ -44,14 +47,36 @@ def section(plan: Plan) -> None:
                 "rows used, at most": one.max_rows,
                 "rows in all, about": f"{one.rows:,.0f}",
                 "noise of a count": sigma_text(one.sigma),
-                "error from noise": error_text(one.error),
+                "error from noise": error_text(one.noise_error),
+                "with the sample, at most": error_text(one.error),
             }
             for one in found
         )
         st.dataframe(table, hide_index=True, width="stretch")
+        least = min(found, key=lambda one: one.error)
         st.caption(
-            "The error is that of a table of counts with the target, over its rows; what further "
-            "rows teach a model is not in it. The number is declared on the page Data, under "
-            "*People and rows*."
+            "The error is that of a table of counts with the target, over its rows: from noise "
+            "alone, and with what the rows are a sample of. By the second "
+            f"**{count_text(least.max_rows, 'row')} of a person** would be best. People who come "
+            "often count for less where few of their rows are used; that is not in it. The number "
+            "is declared on the page Data, under *People and rows*."
         )
+        _every_marginal(found)
         st.page_link(_DATA.page, label="Change it on Data", icon=_DATA.icon)
+
+
+def _every_marginal(found: Sequence[RowsChoice]) -> None:
+    """The noise of each measurement that is known beforehand, for every number of rows."""
+    by_rows = {f"{one.max_rows}": dict(one.sigmas) for one in found}
+    labels = list(dict.fromkeys(label for one in found for label, _ in one.sigmas))
+    table = pd.DataFrame(
+        {
+            "noise (σ) of a count of": label,
+            **{
+                rows: sigma_text(noise[label]) if label in noise else ""
+                for rows, noise in by_rows.items()
+            },
+        }
+        for label in labels
+    )
+    st.dataframe(table, hide_index=True, width="stretch")

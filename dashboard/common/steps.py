@@ -47,6 +47,8 @@ def _data(project: Project) -> str:
         return "Load a table, open a sample, or begin with a codebook and a number of persons."
     if project.data.to_learn:
         return "Learn the columns that are ticked Learn, or declare them."
+    if project.data.rows_to_learn is not None:
+        return "Learn how many rows of a person are used, or type it."
     if project.data.schema is None:
         return "Declare what the columns may hold."
     if not project.data.schema.people_declared:

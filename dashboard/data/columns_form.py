@@ -140,7 +140,7 @@ def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
 def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
     """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
     data = project().data
-    if not data.to_learn:
+    if not data.anything_to_learn:
         return (schema_file.dumps(data.schema), "") if data.schema and applied else ("", "")
     missing = _no_kind(rows)
     if missing:
@@ -165,16 +165,18 @@ def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
     row.markdown(_standing(applied=applied), width="stretch")
     text, why = _download(edited, applied=applied)
     row.download_button(
-        "Download what is declared (YAML)" if data.to_learn else "Download the schema (YAML)",
+        "Download what is declared (YAML)"
+        if data.anything_to_learn
+        else "Download the schema (YAML)",
         text,
-        "outline.yaml" if data.to_learn else "schema.yaml",
+        "outline.yaml" if data.anything_to_learn else "schema.yaml",
         mime="application/yaml",
         icon=":material/download:",
         key="download_schema",
         disabled=not text,
         help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
         "Nothing is spent."
-        if data.to_learn
+        if data.anything_to_learn
         else None,
     )
     if applied and data.schema is not None:

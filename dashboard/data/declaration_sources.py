@@ -200,6 +200,9 @@ def _take_outline(outline: Outline) -> None:
     state.data.looks = merged(state.data.looks, known)
     rows, details = learning_form.to_rows(outline)
     state.data.learning.details.update({name: dict(found) for name, found in details.items()})
+    state.data.learning.rows = outline.learn_rows is not None
+    if outline.learn_rows is not None:
+        state.data.learning.most_rows = outline.learn_rows.most
     state.use_schema(None)
     state.declare_people(
         People(

@@ -1,4 +1,4 @@
-"""Learning of open columns with a part of the budget: what it costs, and its start."""
+"""Learning of open columns and of rows per person with a part of the budget: its cost and start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prism_core.data.schema.codebook_source import CodebookReading
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning.domain import outline_io
-from prism_core.learning.domain.requests import SCALES, CategoryRequest
+from prism_core.learning.domain.requests import SCALES, CategoryRequest, RowsRequest
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 
@@ -69,16 +69,17 @@ def section() -> None:
     """The third tab of the page Data."""
     data = project().data
     waits = data.awaits_table
-    if data.learning.job is None and (not data.to_learn or (data.raw is None and not waits)):
+    wanted = data.anything_to_learn and (data.raw is not None or waits)
+    if data.learning.job is None and not wanted:
         st.caption(
             "No column is ticked **Learn**. Tick it where the codebook does not say what a column "
-            "may hold."
+            "may hold. How many rows of a person are used can be learned, too: see "
+            f"*{tabs.PEOPLE}*."
         )
         return
     if data.learning.job is not None:
-        names = len(data.learning.job.plan.outline.requests)
-        words = count_text(names, "column")
         plan = data.learning.job.plan
+        words = _words(plan)
         job_view.section(
             "learn", lambda found: found.data.learning, words, lambda result: _take(result, plan)
         )
@@ -97,14 +98,22 @@ def section() -> None:
             icon=":material/database:",
         )
         return
-    st.markdown(
-        "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
-        "that come out are protected like the release itself: they may be shown to everybody. "
-        "This spends a part of the privacy budget now; the release uses the rest. Categories that "
-        "few people share become *other*. Learned bounds stand where the counts rise out of the "
-        "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
-        "where the noise is large, as the table says. *How finely it is counted* sets both."
-    )
+    if data.to_learn:
+        st.markdown(
+            "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
+            "that come out are protected like the release itself: they may be shown to everybody. "
+            "This spends a part of the privacy budget now; the release uses the rest. Categories "
+            "that few people share become *other*. Learned bounds stand where the counts rise out "
+            "of the noise: **values outside are clipped to them**, about 0.5% at each end by "
+            "design and more where the noise is large, as the table says. *How finely it is "
+            "counted* sets both."
+        )
+    if data.rows_to_learn is not None:
+        st.markdown(
+            "How many persons have 1, 2, 3, ... rows is counted **once, with noise**; how many "
+            "rows of each are used follows from it. This spends a part of the privacy budget now; "
+            "the release uses the rest."
+        )
     if data.learning.message:
         st.error(plain(data.learning.message), icon=":material/error:")
     _offer()
@@ -118,8 +127,9 @@ def _offer() -> None:
     # What is entered comes first, so that the cost shown is that of the entries shown.
     with entries:
         _entries()
-    with details, st.expander("How finely it is counted"):
-        _details()
+    if _ticked():
+        with details, st.expander("How finely it is counted"):
+            _details()
     plan = None
     with cost:
         try:
@@ -134,7 +144,8 @@ def _offer() -> None:
 
 def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
     """The charged part: what is promised, the tick that confirms it, and the button."""
-    what = count_text(len(plan.outline.requests), "column")
+    what = _words(plan)
+    thing = "these columns" if plan.outline.columns_to_learn else "the rows of a person"
     spend_form.spend_form(
         spend_form.Spending(
             kind="domain",
@@ -143,8 +154,8 @@ def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
             on=f" on learning {what}",
             begun="counting has begun",
             tick=True,
-            label="Learn these columns",
-            rehearsal_label="Learn these columns (rehearsal)",
+            label=f"Learn {thing}",
+            rehearsal_label=f"Learn {thing} (rehearsal)",
             icon=":material/school:",
             attempt=project().data.learning.attempt,
         ),
@@ -205,7 +216,9 @@ def _cost(plan: DomainPlan) -> None:
     third.metric("Whole, ε", eps_text(plan.epsilon), border=True)
     rows = []
     for request, event in zip(plan.outline.requests, plan.events, strict=True):
-        if isinstance(request, CategoryRequest):
+        if isinstance(request, RowsRequest):
+            what = f"how many rows of a person are used, 1 to {request.most}"
+        elif isinstance(request, CategoryRequest):
             least = getattr(event, "threshold", 0)
             what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
         else:
@@ -214,11 +227,12 @@ def _cost(plan: DomainPlan) -> None:
                 f"{_share_words(plan.outside[request.name])} of the values may be clipped"
             )
         rows.append((request.name, what, event.sigma))
+    noise = f"noise, σ in {'persons' if plan.outline.person_id else 'rows'}"
     st.dataframe(
-        pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
+        pd.DataFrame(rows, columns=["column", "what comes out", noise]),
         hide_index=True,
         width="stretch",
-        column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
+        column_config={noise: st.column_config.NumberColumn(format="%.1f")},
     )
     spend_form.cautions(plan, ", once the columns are learned")
     st.caption(
@@ -226,6 +240,13 @@ def _cost(plan: DomainPlan) -> None:
         f"{'persons' if plan.outline.person_id else 'rows'} alone; no row is read before you press "
         "the button. Rows kept aside for evaluation are counted, too."
     )
+
+
+def _words(plan: DomainPlan) -> str:
+    """What is learned, for a sentence."""
+    columns = len(plan.outline.columns_to_learn)
+    rows = [] if plan.outline.learn_rows is None else ["the rows used of a person"]
+    return " and ".join([*([count_text(columns, "column")] if columns else []), *rows])
 
 
 def _ticked() -> list[dict[str, Any]]:
@@ -321,7 +342,9 @@ def _take(result: Path, plan: DomainPlan) -> None:
     state.data.learning.clipped = plan.outside
     schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)
+    state.data.learning.rows = False
+    state.data.several_rows = (schema.max_rows, schema.weighting)
     state.data.show_form(data_form.to_rows(schema.columns))
     state.data.form_provenance = schema.provenance
     state.data.read = CodebookReading.of(schema)
-    tabs.go_on(tabs.COLUMNS)
+    tabs.go_on(tabs.COLUMNS if plan.outline.columns_to_learn else tabs.PEOPLE)

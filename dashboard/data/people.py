@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.fields import replaced, showing
+from dashboard.common.fields import keeping, replaced, showing
 from dashboard.common.widgets import mistakes
 from dashboard.data import holdout_entry
 from dashboard.session.data_entries import People
@@ -159,6 +159,8 @@ def _used(declared: People) -> int:
     # With one row a person the weighting is nowhere declared.
     weighting = declared.weighting if declared.max_rows > 1 else data.several_rows[1]
     data.several_rows = (declared.max_rows, weighting)
+    if _learned():
+        return 1
     often, counted = st.columns([1, 1.6])
     key = showing("people_max_rows", declared.max_rows)
     often.number_input(
@@ -186,6 +188,35 @@ def _used(declared: People) -> int:
     return declared.max_rows
 
 
+def _learned() -> bool:
+    """Entry of whether the number of rows is learned, and up to which; True where it is."""
+    data = project().data
+    if not isinstance(data.raw, RawTable):  # learning reads a table in memory
+        return False
+    learning = data.learning
+    learns = st.toggle(
+        "Let a part of the budget choose how many rows are used",
+        learning.rows,
+        help="For when nobody knows how often people come. How many persons have 1, 2, 3, ... rows "
+        "is counted once, with noise, and the number with the least expected error is taken.",
+        **keeping(learning, "rows", "people_learn_rows", learning.rows),
+    )
+    if not learns:
+        return False
+    st.number_input(
+        "The largest number that may come out",
+        2,
+        MOST_ROWS,
+        learning.most_rows,
+        **keeping(learning, "most_rows", "people_most_rows", learning.most_rows),
+    )
+    st.caption(
+        "It is learned under *Learn columns*, which says what it costs. Every row counts 1: where "
+        "every person counts 1, more rows cost no noise, and the number need not be learned."
+    )
+    return True
+
+
 def _use(key: str, place: int) -> None:
     if replaced(key):
         return
@@ -198,6 +229,12 @@ def _use(key: str, place: int) -> None:
 
 def _kept(rows: int, persons: int, most: int) -> None:
     """What one row a person means, for the size and for the outcome."""
+    if project().data.rows_to_learn is not None:
+        st.caption(
+            f"{persons:,} persons in {rows:,} rows. The ID is never synthesised, and synthetic "
+            "rows are not linked into persons."
+        )
+        return
     if most > 1:
         st.caption(
             f"{persons:,} persons in {rows:,} rows: up to {most} rows of each are used, picked at "

@@ -106,6 +106,10 @@ def _columns(state: Project) -> ChecklistLine:
         return ChecklistLine(
             done=False, text="Learn the columns that are ticked Learn, or declare them", step=step
         )
+    if state.data.rows_to_learn is not None:
+        return ChecklistLine(
+            done=False, text="Learn how many rows of a person are used, or type it", step=step
+        )
     text = f"Schema of {count_text(len(schema.columns), 'column')} ({provenance_words(schema)})"
     if schema.provenance == "private rows":
         text += ": it may give away single people. Declare it from the codebook where you can"

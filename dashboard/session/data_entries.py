@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import Look, redeclared, this_minute, unsourced
+from prism_core.learning.domain.requests import RowsRequest
 from prism_core.planning.search.rows_per_person import MEAN_ROWS
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Learning:
         attempt: counts the steps, so that each is confirmed by itself.
         message: what the last step came to, for the page.
         clipped: of the last step, by column: share of values that may lie outside at one end.
+        rows: whether the number of rows used of a person is to be learned, too.
+        most_rows: the largest number that may come out.
     """
 
     share: float = 0.10
@@ -59,6 +62,8 @@ class Learning:
     attempt: int = 0
     message: str = ""
     clipped: dict[str, float] = field(default_factory=dict)
+    rows: bool = False
+    most_rows: int = RowsRequest.most
 
 
 @dataclass
@@ -219,6 +224,18 @@ class DataEntries:
         )
 
     @property
+    def rows_to_learn(self) -> RowsRequest | None:
+        """What is to be learned of the rows of a person, if that is."""
+        if not self.learning.rows or self.people.person_id is None:
+            return None
+        return RowsRequest(most=self.learning.most_rows)
+
+    @property
+    def anything_to_learn(self) -> bool:
+        """Whether columns, or the rows of a person, wait for learning."""
+        return bool(self.to_learn) or self.rows_to_learn is not None
+
+    @property
     def learns(self) -> bool:
         """Whether a domain is being learned now."""
         job = self.learning.job
@@ -236,6 +253,9 @@ class DataEntries:
         from prism_core.learning.domain import outline_io
         from prism_core.learning.domain.requests import Outline
 
+        people, rows = self.people, self.rows_to_learn
+        if rows is not None:  # what was declared before stands back until it is known
+            people = replace(people, max_rows=1, weighting="rows")
         columns = outline_io.from_rows(self.rows_of_form, self.learning.details)
         known, provenance = self.on_record(columns, provenance)
         return Outline(
@@ -244,7 +264,8 @@ class DataEntries:
             looks=known,
             codebook=self.codebook_of(columns, provenance),
             prior=self.schema.prior if self.schema else None,
-            **vars(self.people),
+            learn_rows=rows,
+            **vars(people),
         )
 
     def codebook_of(

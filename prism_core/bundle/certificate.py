@@ -164,7 +164,12 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
 
 
 def _unit(schema: Schema) -> str:
-    """Whose rows count, and how many of them."""
+    """Whose rows count, how many of them, and whether that was learned."""
+    learned = "; rows per person were counted with noise, for a part of the budget"
+    return f"{_kept_rows(schema)}{learned if schema.rows_learned else ''}"
+
+
+def _kept_rows(schema: Schema) -> str:
     if schema.one_row_per_person:
         return "one row per person declared"
     if schema.contribution.single:

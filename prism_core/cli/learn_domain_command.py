@@ -20,11 +20,15 @@ from prism_core.cli.common import (
 if TYPE_CHECKING:
     import argparse
 
+    from prism_core.data.schema.schema import Schema
+    from prism_core.learning.domain.requests import Outline
+
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     """Add `learn-domain` to the program's commands."""
     learn = commands.add_parser(
-        "learn-domain", help="learn bounds, bins and categories with part of the budget"
+        "learn-domain",
+        help="learn bounds, bins, categories and rows per person with part of the budget",
     )
     learn.add_argument("config", type=Path, metavar="CONFIG.toml")
     learn.add_argument("--out", type=Path, required=True, metavar="SCHEMA.yaml")
@@ -40,7 +44,6 @@ def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.planning.wishes import config as configs
     from prism_core.runs.charged_learning import check_schema_place, domain_plan, run_learn_domain
     from prism_core.runs.inputs import read_rows
-    from prism_core.text.numbers import count_text
 
     config, out = within_limit(configs.load(arguments.config), arguments), arguments.out
     public = config.table.public
@@ -55,7 +58,8 @@ def _learn(arguments: argparse.Namespace) -> None:
     found = run_learn_domain(plan, raw, out, account, public=public, remember=raw)
     document = {
         "out": str(out),
-        "columns": [request.name for request in outline.requests],
+        "columns": [request.name for request in outline.columns_to_learn],
+        **({} if outline.learn_rows is None else {"max_rows": found.schema.max_rows}),
         "spent": {
             "epsilon": found.spent.epsilon,
             "delta": found.spent.delta,
@@ -66,8 +70,19 @@ def _learn(arguments: argparse.Namespace) -> None:
         "warnings": list(plan.warnings),
     }
     text = (
-        f"{found.stamp}: {count_text(len(outline.requests), 'column')} in {out} (epsilon "
+        f"{found.stamp}: {_what(outline, found.schema)} in {out} (epsilon "
         f"{found.spent.epsilon:.3g} of {plan.epsilon:g}, delta {plan.delta:.3g}). Name this "
         "schema in [table] for the release."
     )
     emit(arguments, document, text)
+
+
+def _what(outline: Outline, schema: Schema) -> str:
+    """What came out, for the last line."""
+    from prism_core.text.numbers import count_text
+
+    columns = len(outline.columns_to_learn)
+    parts = [count_text(columns, "column")] if columns else []
+    if outline.learn_rows is not None:
+        parts.append(f"max_rows = {schema.max_rows}")
+    return " and ".join(parts)

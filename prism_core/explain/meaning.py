@@ -112,6 +112,17 @@ def group_factor(trade: TradeOff, people: int, delta: float) -> float | None:
 
 def _rows(plan: Plan) -> str:
     schema = plan.schema
+    return f"{_kept_rows(schema)}{rows_learned_text(schema)}"
+
+
+def rows_learned_text(schema: Schema) -> str:
+    """That rows per person were learned, as a sentence that follows another; else nothing."""
+    if not schema.rows_learned:
+        return ""
+    return " How many rows persons have was counted with noise, for a part of the budget."
+
+
+def _kept_rows(schema: Schema) -> str:
     if not schema.contribution.single:
         return (
             f"Up to {schema.max_rows} rows for every value of {plain(schema.person_id or '')} are "

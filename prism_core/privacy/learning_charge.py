@@ -21,6 +21,9 @@ _RECEIPT = re.compile(r"(?:[0-9a-f]{32})?")
 LEARNING_LABEL = "learning "
 """First word of the label of an event that learns something; what it learns follows."""
 
+ROWS_SUBJECT = "rows per person"
+"""What is learned where no column is: how many rows people have."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearningCharge:

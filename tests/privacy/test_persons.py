@@ -6,18 +6,24 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from prism_core.data.encoding import rows_per_person, set_aside
 from prism_core.data.linear_queries import Basis, LinearQuery
 from prism_core.data.source import check_fits
+from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import BudgetError, PlanError, PrivacyError, SchemaError, TableError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.step_plan import check_one_row
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy import noisy_gradient
 from prism_core.privacy.accountants.accountant import accountant
+from prism_core.privacy.accountants.conversions import gaussian_delta, rho_to_delta
 from prism_core.privacy.contribution import Contribution
-from prism_core.privacy.mechanisms import noisy_marginal
+from prism_core.privacy.events import GaussianEvent
+from prism_core.privacy.mechanisms import noisy_marginal, noisy_query
 from prism_core.privacy.noise import SecureNoise
 from prism_core.privacy.noisy_gradient import Regression
 from prism_core.privacy.scores import (
@@ -28,6 +34,9 @@ from prism_core.privacy.scores import (
     model_error_sensitivity,
     scaled_association,
 )
+from prism_core.synthesis.measure import Measurement
+from prism_core.synthesis.totals import total_of
+from tests.support.noise import Unasked
 from tests.support.people import everybody, schema_of, table_of
 
 pytestmark = pytest.mark.privacy
@@ -139,6 +148,14 @@ def test_linear_queries_move_by_their_sensitivity_and_reach_it(bases, max_rows, 
     assert worst >= query.moved(given) * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("max_rows", [2, 3])
+def test_a_query_that_tells_the_number_of_rows_alone_moves_by_its_sensitivity(max_rows):
+    """One row is one whatever it holds; of several the number is private."""
+    query = LinearQuery(clique=("y",), bases=(Basis(kind="thresholds", size=4, starts=(0,)),))
+    answers = [int(query.of(c)[0]) for c in counts_by_person(max_rows, "rows", (4,))]
+    assert max(answers) - min(answers) == query.moved(Contribution(max_rows)) == max_rows - 1
+
+
 @pytest.mark.parametrize("weighting", ["rows", "persons"])
 @pytest.mark.parametrize("levels", [2, 3])
 def test_a_gradient_moves_by_its_sensitivity_and_nearly_reaches_it(levels, weighting):
@@ -168,6 +185,21 @@ def test_the_noise_of_one_row_is_refused_for_people_with_several():
     assert query.moved(table.contribution) > query.sensitivity
 
 
+def test_no_mechanism_takes_the_noise_of_one_row_for_several():
+    """Each of them holds what is declared against the people of the table it is given."""
+    table = table_of(schema_of((2, 2), 2), [((0, 0), (1, 1)), ((0, 1),)])
+    query = LinearQuery(clique=("a",), bases=(Basis(kind="value", size=2),))
+    regression = Regression(target="y", levels=2, cells={"a": np.arange(2)}, steps=1, rate=1.0)
+    event = GaussianEvent(sigma=5.0, sensitivity=regression.sensitivity)
+    for measured in (
+        lambda: noisy_query(table, query, 5.0, query.sensitivity, Unasked()),
+        lambda: noisy_gradient.coefficients(table, regression, event, Unasked()),
+    ):
+        with pytest.raises(PrivacyError) as refused:
+            measured()
+        assert refused.value.field == "sensitivity"
+
+
 @pytest.mark.parametrize("rho", [0.001, 0.3, 7.0])
 @pytest.mark.parametrize(("max_rows", "weighting"), [(5, "rows"), (10, "persons")])
 def test_the_same_rho_buys_the_noise_of_one_row_times_what_a_person_adds(rho, max_rows, weighting):
@@ -191,11 +223,38 @@ def test_a_plan_of_several_rows_spends_the_same_with_more_noise():
     assert all("n" not in query.clique for query in plans[1].queries)
 
 
-@pytest.mark.parametrize("name", ["basic", "pld"])
-def test_other_accountants_are_refused(name):
+def test_loss_distributions_are_refused():
     with pytest.raises(BudgetError) as refused:
-        accountant(name, Contribution(2))
+        accountant("pld", Contribution(2))
     assert refused.value.field == "accountant"
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 1e-9), (0.5, 1e-6), (4.0, 0.01)])
+@pytest.mark.parametrize(("max_rows", "weighting"), [(2, "rows"), (5, "rows"), (10, "persons")])
+def test_basic_composition_gives_what_the_moves_of_a_person_cost(
+    epsilon, delta, max_rows, weighting
+):
+    given = Contribution(max_rows, weighting)
+    event = accountant("basic", given).gaussian(epsilon, delta, "")
+    assert (event.epsilon, event.delta, event.sensitivity) == (epsilon, delta, given.l2)
+    assert rho_to_delta(event.rho, epsilon) <= delta
+    # Integer noise itself, for all rows from one cell to another: the worst move there is.
+    assert exact_delta(epsilon, event.sigma, given.most) <= delta
+    # No waste: a fifth less noise would not be enough by the continuous law.
+    assert gaussian_delta(epsilon, 0.8 * event.sigma, given.l2) > delta
+
+
+def exact_delta(epsilon: float, sigma: float, moved: int) -> float:
+    """Delta of integer noise where one cell falls by `moved` and one rises by it.
+
+    The loss is moved (moved + D) / sigma^2 with D the difference of two discrete Gaussians; for a
+    sigma this large D is summed as one, of variance 2 sigma^2.
+    """
+    spread = np.arange(-int(20 * sigma), int(20 * sigma) + 1, max(1, int(sigma / 1_000)))
+    law = np.exp(-(spread.astype(float) ** 2) / (4.0 * sigma**2))
+    losses = moved * (moved + spread) / sigma**2
+    gain = -np.expm1(np.minimum(0.0, epsilon - losses))
+    return float((law / law.sum() * gain).sum())
 
 
 @pytest.mark.parametrize(
@@ -223,6 +282,45 @@ def test_a_person_with_too_many_rows_makes_no_table():
     with pytest.raises(TableError) as refused:
         table_of(schema_of((2, 2), 2), [((0, 0),) * 3, ((0, 1),)])
     assert refused.value.field == "max_rows"
+
+
+def numbered(each):
+    """Persons with so many rows, which are numbered through."""
+    who = np.repeat(list(each), list(each.values()))
+    return RawTable(pd.DataFrame({"who": who, "x": np.arange(len(who)).astype(str)}, dtype=object))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 10])
+def test_up_to_so_many_rows_of_each_person_are_kept(most):
+    each = {"a": 1, "b": 2, "c": 9}
+    kept = rows_per_person(numbered(each), "who", np.random.default_rng(0), most).frame
+    assert kept["who"].value_counts().to_dict() == {k: min(v, most) for k, v in each.items()}
+    assert kept["x"].is_unique
+
+
+def test_nobody_is_cut_in_two_by_the_rows_that_are_set_aside():
+    people = list(everybody((2, 2), 3))
+    table = table_of(schema_of((2, 2), 3, persons=len(people)), people)
+    train, aside = set_aside(table, 7, np.random.default_rng(0))
+    assert (train.people, aside.people) == (len(people) - 7, 7)
+    owners = [part.person for part in (train, aside) if part.person is not None]
+    sizes = np.concatenate([np.bincount(person) for person in owners])
+    assert sorted(sizes) == sorted(len(rows) for rows in people)
+
+
+def test_a_step_that_is_proven_for_one_row_refuses_several():
+    check_one_row(schema_of((2, 2), 1), "It is proven")
+    with pytest.raises(PrivacyError) as refused:
+        check_one_row(schema_of((2, 2), 2), "It is proven")
+    assert refused.value.field == "max_rows"
+
+
+def test_the_total_of_a_fit_follows_the_noisy_counts_alone():
+    measured = [Measurement(clique=("y",), values=np.array([v, 30]), sigma=2.0) for v in (8, 9)]
+    found = total_of(Contribution(5), 10, measured)
+    assert found in (38, 39)
+    assert total_of(Contribution(5, "persons"), 10, measured) == 600
+    assert total_of(Contribution(2), 10, measured) == 20  # nobody has more than two
 
 
 def test_a_table_that_does_not_say_whose_its_rows_are_is_refused():

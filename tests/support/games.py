@@ -23,9 +23,10 @@ def mu_bound(without: np.ndarray, within: np.ndarray) -> float:
     false_positives = int((without > 0).sum())
     false_negatives = int((within <= 0).sum())
 
-    def upper(hits: int) -> float:
-        return float(stats.beta.ppf(1 - MISS, hits + 1, GAMES - hits))
+    def upper(hits: int, games: int) -> float:
+        return float(stats.beta.ppf(1 - MISS, hits + 1, games - hits))
 
     return float(
-        stats.norm.ppf(1 - upper(false_positives)) - stats.norm.ppf(upper(false_negatives))
+        stats.norm.ppf(1 - upper(false_positives, len(without)))
+        - stats.norm.ppf(upper(false_negatives, len(within)))
     )

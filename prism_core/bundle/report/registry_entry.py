@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
 from prism_core.data.schema.looks import sentences
+from prism_core.explain.meaning import rows_learned_text
 from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.text.numbers import delta_text, eps_text, rho_text
 
@@ -103,6 +104,10 @@ def _basic(plan: Plan, facts: Facts, date: str, said: CuratorStatement) -> dict[
 
 
 def _unit(plan: Plan) -> str:
+    return f"{_kept_rows(plan)}{rows_learned_text(plan.schema)}"
+
+
+def _kept_rows(plan: Plan) -> str:
     if not plan.contribution.single:
         most = plan.contribution.max_rows
         return f"A person with all rows, of which up to {most} uniformly chosen ones are used."

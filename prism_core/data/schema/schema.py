@@ -11,6 +11,7 @@ from prism_core.data.schema.codebook_source import check_codebook
 from prism_core.data.schema.looks import Looks, check_looks
 from prism_core.errors import SchemaError
 from prism_core.privacy.contribution import Contribution, Weighting
+from prism_core.privacy.learning_charge import ROWS_SUBJECT
 from prism_core.scalars import plain_fields
 from prism_core.text.suggestions import suggestion
 
@@ -239,6 +240,11 @@ class Schema:
             prior=None,
             provenance=provenance,
         )
+
+    @property
+    def rows_learned(self) -> bool:
+        """Whether a part of the budget was spent on how many rows people have."""
+        return self.prior is not None and ROWS_SUBJECT in self.prior.subjects
 
     @property
     def counted(self) -> str:

@@ -170,6 +170,12 @@ def from_dict(document: object) -> Schema:
     """A schema from plain values, as `to_dict` gives them."""
     if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
+    if "learn" in document:
+        raise SchemaError(
+            "max_rows is still to be learned. Run `prism learn-domain` first and use the schema "
+            "that it writes.",
+            field="learn",
+        )
     # A key of YAML may be a number: only as texts can all be sorted and named.
     unknown = sorted(str(key) for key in set(document) - _SCHEMA_KEYS)
     if unknown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError
 from prism_core.learning.bins import outside
-from prism_core.learning.domain.requests import CategoryRequest, NumericRequest
+from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, RowsRequest
 from prism_core.planning.step_plan import (
     ZcdpPlan,
     check_people,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.learning.domain.requests import Outline, Request
+
+    Asked = Request | RowsRequest
 
 DomainEvent = GaussianEvent | StableHistogramEvent
 
@@ -89,24 +91,37 @@ class DomainPlan(ZcdpPlan):
         It and the epsilon of learning add up to more than the whole: losses compose to less
         than their sum.
         """
-        prior = self.prior()
-        rho = amount_left(accountant("zcdp"), self.epsilon, self.delta, prior)
-        return rho_to_epsilon(rho, self.delta) if rho > 0.0 else 0.0
+        return rho_to_epsilon(self.left_rho, self.delta) if self.left_rho > 0.0 else 0.0
 
-    def schema(self, learned: Sequence[Column], prior: LearningCharge) -> Schema:
-        """The schema once every request has its column."""
+    @cached_property
+    def left_rho(self) -> float:
+        """The same under zCDP."""
+        return amount_left(accountant("zcdp"), self.epsilon, self.delta, self.prior())
+
+    def schema(
+        self, learned: Sequence[Column], prior: LearningCharge, max_rows: int | None = None
+    ) -> Schema:
+        """The schema once every column that is learned has its domain.
+
+        Args:
+            learned: these columns, in order.
+            prior: what it cost.
+            max_rows: as it was learned; None where it is declared.
+        """
         filled = iter(learned)
+        # Learning makes nothing private that was read without noise before; and where no column was
+        # learned, the columns come from where they came from.
+        kept = self.outline.provenance == "private rows" or not learned
         return Schema(
             columns=tuple(
                 column if isinstance(column, Column) else next(filled)
                 for column in self.outline.columns
             ),
-            # Learning makes nothing private that was read without noise before.
-            provenance="private rows" if self.outline.provenance == "private rows" else "dp",
+            provenance=self.outline.provenance if kept else "dp",
             one_row_per_person=self.outline.one_row_per_person,
             person_id=self.outline.person_id,
             persons=self.outline.persons,
-            max_rows=self.outline.max_rows,
+            max_rows=self.outline.max_rows if max_rows is None else max_rows,
             weighting=self.outline.weighting,
             prior=prior,
             looks=self.outline.looks,
@@ -135,11 +150,17 @@ class DomainPlan(ZcdpPlan):
             "n": self.n,
             "share": self.share,
             "columns": [_column_dict(column) for column in self.outline.columns],
+            **self._rows_entry,
             "person_id": self.outline.person_id,
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
             **self.above_limit_entry,
         }
+
+    @property
+    def _rows_entry(self) -> dict[str, Any]:
+        rows = self.outline.learn_rows
+        return {} if rows is None else {"learn": {"max_rows": asdict(rows)}}
 
     def document(self) -> dict[str, Any]:
         """See `StepPlan.document`; the columns stand in the plan."""
@@ -225,7 +246,7 @@ def _check_people(outline: Outline, n: int) -> None:
     # Names and persons are checked as those of a schema, before anything is spent.
     placeholder = [
         request.grid if isinstance(request, NumericRequest) else request.column(())
-        for request in outline.requests
+        for request in outline.columns_to_learn
     ]
     filled = iter(placeholder)
     Schema(
@@ -238,11 +259,11 @@ def _check_people(outline: Outline, n: int) -> None:
     )
 
 
-def _event(request: Request, amount: float, failing: float, n: int) -> DomainEvent:
+def _event(request: Asked, amount: float, failing: float, n: int) -> DomainEvent:
     label = f"{LEARNING_LABEL}{request.name}"
     # No delta: under zCDP Gaussian noise spends rho alone.
     event = accountant("zcdp").gaussian(amount, 0.0, label)
-    if isinstance(request, NumericRequest):
+    if not isinstance(request, CategoryRequest):
         return event
     # Rounded up: at most MOST_CATEGORIES categories can have so many rows.
     least = -(-n // MOST_CATEGORIES)
@@ -252,9 +273,7 @@ def _event(request: Request, amount: float, failing: float, n: int) -> DomainEve
     )
 
 
-def _warnings(
-    requests: Sequence[Request], events: Sequence[DomainEvent], n: int
-) -> tuple[str, ...]:
+def _warnings(requests: Sequence[Asked], events: Sequence[DomainEvent], n: int) -> tuple[str, ...]:
     found: list[str] = []
     for request, event in zip(requests, events, strict=True):
         if isinstance(event, StableHistogramEvent) and event.threshold >= n:

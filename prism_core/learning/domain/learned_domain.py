@@ -5,24 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from prism_core.data.encoding import encode_column, rows_per_person
+from prism_core.data.schema.column import Column
 from prism_core.data.schema.level import MISSING_TEXTS
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import PlanError
 from prism_core.learning.bins import learned_column
-from prism_core.learning.domain.requests import NumericRequest
+from prism_core.learning.contribution_bound import chosen_bound
+from prism_core.learning.domain.requests import NumericRequest, RowsRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_cells, stable_histogram
 from prism_core.privacy.noise import SecureNoise
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainEvent, DomainPlan
@@ -92,6 +96,7 @@ def learn_domain(
     # Before the charge: a table that does not fit costs nothing.
     rows = _rows(plan, raw, rng)
     learned: list[Column] = []
+    max_rows: int | None = None
     with charging(
         "domain",
         plan.price,
@@ -102,12 +107,17 @@ def learn_domain(
         why=why or "learning the domain",
     ) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
+            if isinstance(request, RowsRequest):
+                had = rows_had(raw, plan.outline.person_id, request.most)
+                charge.touch()
+                max_rows = _most_used(plan, learned, event, had, source, public=public)
+                continue
             cells = rows.column(request.name)
             # After the column was found and before noise is drawn: from here on the charge
             # stands.
             charge.touch()
             learned.append(_learn(request, event, cells, source, public=public))
-        schema = plan.schema(learned, plan.prior(charge.number, charge.receipt))
+        schema = plan.schema(learned, plan.prior(charge.number, charge.receipt), max_rows)
     return LearnedDomain(
         schema=schema,
         spent=plan.spent,
@@ -144,6 +154,42 @@ def _learn(
     # By name where counts tie, and levels by name: no order may come from the rows.
     largest = sorted(found, key=lambda name: (-found[name], name))[: request.max_levels]
     return request.column(tuple(sorted(largest)))
+
+
+def rows_had(raw: RawTable, person_id: str | None, most: int) -> NDArray[np.int64]:
+    """How many rows each person has, less one, `most` and more as `most`; shape (persons,).
+
+    Nobody's number depends on the rows of others, and the IDs are compared as `rows_per_person`
+    does. Spends nothing by itself: the numbers are as private as the rows.
+    """
+    had = raw.frame.groupby(person_id, sort=False, dropna=False).size()
+    return np.minimum(had.to_numpy(dtype=np.int64), most) - 1
+
+
+def _most_used(
+    plan: DomainPlan,
+    learned: Sequence[Column],
+    event: DomainEvent,
+    had: NDArray[np.int64],
+    noise: NoiseSource,
+    *,
+    public: bool,
+) -> int:
+    """How many rows of a person the release should use, from a noisy histogram of people.
+
+    Spends: `event`, l2 sensitivity sqrt(2).
+
+    Proof. A person is in exactly one cell, the number of her rows, whatever the rows hold and
+    however many they are. Replacing her with all rows takes 1 from one cell and gives 1 to another
+    (or changes nothing), and the number of people is public: the counts move by at most sqrt(2) in
+    l2. What is chosen from the noisy counts and public facts is post-processing.
+    """
+    assert isinstance(event, GaussianEvent)
+    assert plan.outline.learn_rows is not None
+    noisy = noisy_cells(had, plan.outline.learn_rows.most, event, noise, public=public)
+    filled = iter(learned)
+    columns = (c if isinstance(c, Column) else next(filled) for c in plan.outline.columns)
+    return chosen_bound(noisy, plan.n, [column.size for column in columns], plan.left_rho)
 
 
 def categories(request: CategoryRequest, cells: pd.Series) -> list[str | None]:

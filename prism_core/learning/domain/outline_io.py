@@ -1,7 +1,8 @@
 """Outlines in files and in the form: columns with an entry `learn` become requests.
 
 In a file an outline is a schema in which some columns have an entry `learn`; in the form these are
-the rows that are ticked `learn`.
+the rows that are ticked `learn`. An entry `learn: max_rows` beside the columns asks how many rows
+of a person to use.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from prism_core.data.schema import code_groups, column_form, looks, schema_file
 from prism_core.data.schema.column import DEFAULT_BINS, Column
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
-from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.learning.domain.requests import (
+    CategoryRequest,
+    NumericRequest,
+    Outline,
+    RowsRequest,
+)
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -50,10 +56,12 @@ def load_outline(source: Source) -> Outline:
 
 
 def has_requests(text: str) -> bool:
-    """Whether the text of a schema has a column that is to be learned."""
+    """Whether something in the text of a schema is to be learned."""
     document = schema_file.parse(text)
-    entries = document.get("columns") if isinstance(document, dict) else None
-    return isinstance(entries, list) and any(map(_to_learn, entries))
+    if not isinstance(document, dict):
+        return False
+    entries = document.get("columns")
+    return "learn" in document or (isinstance(entries, list) and any(map(_to_learn, entries)))
 
 
 def _to_learn(entry: object) -> bool:
@@ -79,19 +87,41 @@ def loads_outline(text: str, folder: Path | None = None) -> Outline:
     ]
     # The rest of the document is read as that of a schema with a stand-in for its columns.
     stand_in = {"name": "stand-in", "kind": "boolean"}
-    people = schema_file.from_dict({**document, "columns": [stand_in]})
+    people = schema_file.from_dict({**_without_learn(document), "columns": [stand_in]})
     return Outline(
         columns=tuple(columns),
         one_row_per_person=people.one_row_per_person,
         person_id=people.person_id,
         persons=people.persons,
         max_rows=people.max_rows,
-        weighting=people.weighting,
+        # A schema of one row a person has no weighting; here it would decide what is learned.
+        weighting=document.get("weighting", "rows") if "learn" in document else people.weighting,
         provenance=people.provenance,
         prior=people.prior,
         looks=people.looks,
         codebook=people.codebook,
+        learn_rows=_rows_request(document),
     )
+
+
+def _rows_request(document: dict[str, Any]) -> RowsRequest | None:
+    """What the entry `learn` beside the columns asks for: `max_rows`, or a section of that name."""
+    if "learn" not in document:
+        return None
+    learn = document["learn"]
+    asked = {"max_rows": True} if learn == "max_rows" else learn
+    if not isinstance(asked, dict) or set(asked) != {"max_rows"}:
+        raise SchemaError(
+            "learn, beside the columns, must be max_rows, or a section max_rows that says the "
+            "most, such as {max_rows: {most: 20}}. Columns have an entry learn of their own.",
+            field="learn",
+        )
+    section = {} if asked["max_rows"] is True else asked["max_rows"]
+    if not isinstance(section, dict) or set(section) - {"most"}:
+        raise SchemaError(
+            "learn.max_rows must be true, or a section with the entry most.", field="learn.max_rows"
+        )
+    return RowsRequest(**section)
 
 
 def dumps_outline(outline: Outline) -> str:
@@ -103,6 +133,8 @@ def dumps_outline(outline: Outline) -> str:
             document |= {"max_rows": outline.max_rows, "weighting": outline.weighting}
     else:
         document["one_row_per_person"] = outline.one_row_per_person
+    if outline.learn_rows is not None:
+        document["learn"] = {"max_rows": {"most": outline.learn_rows.most}}
     if outline.prior is not None:
         document["learned"] = outline.prior.to_dict()
     if outline.looks:

@@ -15,6 +15,8 @@ from prism_core.data.schema.log_bins import log_cuts
 from prism_core.data.schema.looks import Looks, check_looks
 from prism_core.data.schema.schema import check_prior
 from prism_core.errors import SchemaError
+from prism_core.privacy.contribution import MOST_ROWS, MOST_SHARED
+from prism_core.privacy.learning_charge import ROWS_SUBJECT
 
 if TYPE_CHECKING:
     from prism_core.data.schema.codebook_source import CodebookSource
@@ -201,6 +203,34 @@ Request: TypeAlias = NumericRequest | CategoryRequest
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowsRequest:
+    """How many rows of a person are used, to be learned from how many rows people have.
+
+    Attributes:
+        most: the largest number that may come out, known without the rows; whoever has more rows is
+            counted among those with so many.
+
+    Raises:
+        SchemaError: for a number that is not usable.
+    """
+
+    most: int = 10
+
+    def __post_init__(self) -> None:
+        if not _whole(self.most) or not 2 <= self.most <= MOST_ROWS:
+            raise SchemaError(
+                "The largest number of rows of a person that may be learned must be a whole "
+                f"number from 2 to {MOST_ROWS}.",
+                field="learn.max_rows.most",
+            )
+
+    @property
+    def name(self) -> str:
+        """What is learned, for the ledger and for people; no column."""
+        return ROWS_SUBJECT
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outline:
     """A schema with open places: declared columns, and requests for columns to be learned.
 
@@ -212,9 +242,11 @@ class Outline:
         prior: what learning other columns cost before; the next step does without it.
         looks: what opened the rows before, as in `Schema`.
         codebook: the file that the declaration was read from, as in `Schema`.
+        learn_rows: where `max_rows` is to be learned, within which bound.
 
     Raises:
-        SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is.
+        SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is; for
+            `max_rows` that is both declared and to be learned.
     """
 
     columns: tuple[Column | Request, ...]
@@ -227,6 +259,7 @@ class Outline:
     prior: LearningCharge | None = None
     looks: Looks = ()
     codebook: CodebookSource | None = None
+    learn_rows: RowsRequest | None = None
 
     def __post_init__(self) -> None:
         check_prior(self.provenance, self.prior, self.person_id)
@@ -238,11 +271,35 @@ class Outline:
                 "'learn'.",
                 field="columns",
             )
+        if self.learn_rows is not None:
+            self._check_rows_alone()
+
+    def _check_rows_alone(self) -> None:
+        if self.person_id is None:
+            raise SchemaError(
+                "To learn max_rows a column must name the person: declare person_id.",
+                field="person_id",
+            )
+        if self.max_rows != 1:
+            raise SchemaError("Declare max_rows, or let it be learned, not both.", field="max_rows")
+        # Where a person weighs one whatever her rows, they add to the counts and not to the noise.
+        if self.weighting != "rows":
+            raise SchemaError(
+                "Where every person weighs one, more rows of a person cost no noise: declare "
+                f"max_rows, up to {MOST_SHARED}, instead of learning it.",
+                field="weighting",
+            )
 
     @property
-    def requests(self) -> tuple[Request, ...]:
-        """What is to be learned, in column order."""
+    def columns_to_learn(self) -> tuple[Request, ...]:
+        """The columns that are to be learned, in their order."""
         return tuple(column for column in self.columns if not isinstance(column, Column))
+
+    @property
+    def requests(self) -> tuple[Request | RowsRequest, ...]:
+        """What is to be learned: columns in their order, then the rows of a person."""
+        rows = () if self.learn_rows is None else (self.learn_rows,)
+        return (*self.columns_to_learn, *rows)
 
     @property
     def header(self) -> tuple[str, ...]:

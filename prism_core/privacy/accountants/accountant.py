@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from prism_core.errors import BudgetError
@@ -260,6 +260,33 @@ class SeveralRows(Zcdp):
         return rescaled(super().gaussian(amount, delta, label), self.contribution.l2, label)
 
 
+@dataclass(frozen=True)
+class BasicOfSeveral(Basic):
+    """Basic composition of people with several rows: noise by zCDP instead of the classic formula.
+
+    The classic sigma is confirmed for two cells that move by 1, and a person of several rows may
+    move others.
+
+    Attributes:
+        contribution: what one person adds.
+    """
+
+    contribution: Contribution
+
+    def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
+        """The event of (amount, delta) by the conversion of zCDP; sigma rounded up.
+
+        Proof. A person moves the counts by whole numbers, by at most D = `contribution.l2` in l2,
+        wherever they lie. Integer noise of scale sigma is D^2 / (2 sigma^2)-zCDP for every such
+        move (Canonne, Kamath and Steinke 2020, Theorem 4), which is at most the rho for which
+        their Proposition 12 gives (amount, delta)-DP.
+        """
+        rho = epsilon_to_rho(amount, delta)
+        one = Zcdp().gaussian(rho, delta, label)
+        several = rescaled(one, self.contribution.l2, label)
+        return replace(several, epsilon=amount, delta=delta)
+
+
 def accountant(name: str, contribution: Contribution = ONE_ROW) -> Accountant:
     """The accountant of that name, for people who add so much.
 
@@ -273,11 +300,12 @@ def accountant(name: str, contribution: Contribution = ONE_ROW) -> Accountant:
         )
     if contribution.single:
         return ACCOUNTANTS[name]
-    # Basic composition follows the paper's one row; `pld` composes pairs of cells that move by 1.
-    if name != "zcdp":
+    # It composes pairs of cells that move by 1. A person of several rows may move any cells, and no
+    # pair of laws is proven here to be the worst of all these moves under integer noise.
+    if name == "pld":
         raise BudgetError(
-            f"Several rows a person are accounted for under zcdp, not {name}; choose zcdp, or "
-            "max_rows = 1.",
+            "Several rows a person are accounted for under zcdp or basic, not pld; choose one of "
+            "these, or max_rows = 1.",
             field="accountant",
         )
-    return SeveralRows(contribution)
+    return SeveralRows(contribution) if name == "zcdp" else BasicOfSeveral(contribution)

@@ -24,6 +24,9 @@ def test_noise_and_rows_are_shown_for_other_numbers(project):
     (frame,) = (f.value for f in test.dataframe if "rows used, at most" in f.value)
     assert list(frame["rows used, at most"]) == [1, 2, 3, 5, 10]
     assert frame["rows in all, about"][0] == "320"  # a fifth of the persons is kept aside
+    (every,) = (f.value for f in test.dataframe if "noise (σ) of a count of" in f.value)
+    assert list(every.columns[1:]) == ["1", "2", "3", "5", "10"]
+    assert "would be best" in texts(test)
     before = list(frame["rows in all, about"])
     test.number_input(key="mean_rows").set_value(6.0).run()
     assert project.data.mean_rows == 6.0
