@@ -98,6 +98,15 @@ def test_replayed_on_a_neighbour_nothing_but_the_true_vector_moves(neighbour):
 
 
 @pytest.mark.privacy
+@pytest.mark.parametrize(("frozen", "chosen"), [([0, 0, 6], 3), ([0, 6, 0], 2), ([6, 0, 0], 1)])
+def test_what_is_chosen_follows_the_noisy_counts_alone(frozen, chosen):
+    plan = plan_for(6, epsilon=1_000.0)
+    for rows in ((1,) * 6, (9,) * 6, (1, 2, 3, 3, 1, 2)):
+        schema = run(plan, table(*rows), Tape([np.array(frozen)])).schema
+        assert schema.max_rows == chosen
+
+
+@pytest.mark.privacy
 def test_another_number_of_persons_is_refused_before_noise():
     with pytest.raises(PlanError) as refused:
         run(plan_for(3), table(1, 2), Tape())

@@ -946,7 +946,7 @@ CATALOGUE = (
         "Contribution.shared",
         "self.weighting == 'persons' and (not self.single)",
         "not self.single",
-        f"{PERSONS}::test_counts_move_by_their_sensitivity_and_reach_it",
+        f"{PERSONS}::test_a_row_counts_one_or_a_share_of_its_person",
     ),
     _one(
         "persons: weights of another unit than the sensitivity",
@@ -995,7 +995,7 @@ CATALOGUE = (
         "_most_used",
         "chosen_bound(noisy, plan.n, [column.size for column in columns], plan.left_rho)",
         "chosen_bound(np.bincount(had, minlength=len(noisy)), plan.n, [column.size for column in columns], plan.left_rho)",
-        f"{ROWS_ASKED}::test_replayed_on_a_neighbour_nothing_but_the_true_vector_moves",
+        f"{ROWS_ASKED}::test_what_is_chosen_follows_the_noisy_counts_alone",
     ),
     _one(
         "persons: rows per person over the rows that there are",

@@ -65,6 +65,13 @@ def test_counts_move_by_their_sensitivity_and_reach_it(max_rows, weighting):
     assert (totals.min(), totals.max()) == given.totals(1)
 
 
+def test_a_row_counts_one_or_a_share_of_its_person():
+    rows, persons = Contribution(3), Contribution(3, "persons")
+    assert [rows.weight(kept) for kept in (1, 2, 3)] == [1, 1, 1]
+    assert [persons.weight(kept) for kept in (1, 2, 3)] == [6, 3, 2]
+    assert (rows.most, persons.most) == (3, 6)
+
+
 @pytest.mark.parametrize(("max_rows", "weighting"), KINDS)
 def test_counts_of_a_table_are_the_sums_of_its_people(max_rows, weighting):
     people = list(everybody((2, 2), max_rows))
