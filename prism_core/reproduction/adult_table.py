@@ -236,6 +236,7 @@ def config_toml() -> str:
         k=8,
         rows=5_000,
         public="a public benchmark: runs are rehearsals, nothing is charged",
+        one_row="Each row is a person who was asked in the census.",
     )
 
 

@@ -290,7 +290,15 @@ def _lines(entries: list[dict[str, Any]]) -> str:
     return ",\n".join(f"    {json.dumps(entry, ensure_ascii=False)}" for entry in entries)
 
 
-def config_text(*, target: str, regime: str, k: int, rows: int, public: str = _GENERATED) -> str:
+def config_text(
+    *,
+    target: str,
+    regime: str,
+    k: int,
+    rows: int,
+    public: str = _GENERATED,
+    one_row: str = "Every person is invented, and drawn apart from the others.",
+) -> str:
     """A run description for the files that `write_files` makes.
 
     Args:
@@ -299,6 +307,7 @@ def config_text(*, target: str, regime: str, k: int, rows: int, public: str = _G
         k: number of features the predictive regime selects.
         rows: number of synthetic rows.
         public: why the rows are public, for the reader.
+        one_row: who the people are, for the committee.
     """
     # People change the regime by replacing its line, so that line carries nothing else.
     return f"""\
@@ -334,7 +343,7 @@ recipients = "whoever has this program"
 legal_basis = "none needed for invented rows"
 accountable = "whoever runs the example"
 contact = "office@hospital.example"
-one_row = "Every person is invented, and drawn apart from the others."
+one_row = {json.dumps(one_row)}
 sensitive = "none"
 threshold = "0.60"
 alternatives = "None: it is an example."
