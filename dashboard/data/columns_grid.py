@@ -239,7 +239,8 @@ def _many(rows: list[dict[str, Any]]) -> None:
         disabled=not chosen or kind is None,
         width="stretch",
     ):
-        _change(rows, chosen, {"kind": kind})
+        # Decimals belong to numbers: in another kind they would be a mistake to clear by hand.
+        _change(rows, chosen, {"kind": kind} | ({} if kind == "numeric" else {"decimals": None}))
     _many_bounds(rows, chosen)
     left, middle, right = st.columns(3)
     if left.button("May be missing", key="many_nullable", disabled=not chosen, width="stretch"):

@@ -83,6 +83,14 @@ def test_kinds_are_given_to_many_columns_at_once(blank):
     test.selectbox(key="many_kind").set_value("numeric").run()
     test.button(key="many_set").click().run()
     assert [row["kind"] for row in blank.data.rows_of_form] == ["boolean", *["numeric"] * 4]
+    blank.data.show_form([{**row, "decimals": 0} for row in blank.data.rows_of_form[1:]])
+    test.run()
+    test.multiselect(key=f"many_names_{blank.data.form_rev}").set_value(["seen"]).run()
+    test.selectbox(key="many_kind").set_value("date").run()
+    test.button(key="many_set").click().run()
+    assert [row["decimals"] for row in blank.data.rows_of_form] == [0, 0, 0, None]
+    blank.data.show_form([dict(row) for row in blank_rows(NAMES)])
+    test.run()
     test.multiselect(key=f"many_names_{blank.data.form_rev}").set_value(["id", "seen"]).run()
     test.button(key="many_drop").click().run()
     assert [row["name"] for row in blank.data.rows_of_form] == ["age", "income", "ward"]
