@@ -80,13 +80,13 @@ def test_many_games_come_close_to_the_claim_and_not_above(weighting):
     assert played(weighting, 1.0 / math.sqrt(M), GAMES, 9)[0] > claimed
 
 
-MU, LEARNERS = 1.5, 3
+MU, LEARNERS, STEPS = 1.5, 3, 2_000
 SCHEMA = schema_of((2, 2), M, persons=LEARNERS)
 REGRESSION = Regression(
     target="y",
     levels=2,
     cells={"a": np.arange(2)},
-    steps=GAMES,
+    steps=STEPS,
     rate=1e-9,  # too short to leave 0: each step is the same game, played once more
 )
 
