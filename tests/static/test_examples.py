@@ -67,6 +67,7 @@ NOT_RUN = {
     "pip install": "installs",
     "psql": "needs a database",
     "export PRISM_LEDGER=": "needs a database; see test_ledger_database.py",
+    "export PYSPARK_SUBMIT_ARGS=": "for a Spark of one's own; see test_spark.py",
     "0 6 * * *": "a line of cron; see test_ledger_transfer.py",
     "prism recover": "needs a run whose folder could not be written; see test_recovery.py",
 }
