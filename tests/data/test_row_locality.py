@@ -253,7 +253,10 @@ def postgres():
 def session(standalone_spark):
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
-    return SparkSession.builder.master(standalone_spark.master).getOrCreate()
+    builder: Any = SparkSession.builder.master(standalone_spark.master)
+    for name, value in servers.SPARK.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
 class TestPostgres:
@@ -313,6 +316,7 @@ class TestPostgres:
 class TestSpark:
     pytestmark = spark.NEEDED
 
+    @pytest.mark.long  # Spark compiles a query of all these columns for minutes
     @pytest.mark.parametrize("written", ["pyarrow", "spark", "table"])
     def test_one_row_changes_no_other_code(self, session, tmp_path, written):
         def codes(name: str, rows: Rows) -> np.ndarray:
