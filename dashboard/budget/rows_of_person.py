@@ -44,19 +44,22 @@ def section(plan: Plan) -> None:
         found = cached("rows choices", (plan.hash, mean), lambda: rows_choices(plan.brief, mean))
         table = pd.DataFrame(
             {
-                "rows used, at most": one.max_rows,
-                "rows in all, about": f"{one.rows:,.0f}",
-                "noise of a count": sigma_text(one.sigma),
-                "error from noise": error_text(one.noise_error),
-                "with the sample, at most": error_text(one.error),
+                "at most": one.max_rows,
+                "rows": f"{one.rows:,.0f}",
+                "noise": sigma_text(one.sigma),
+                "error": error_text(one.noise_error),
+                "in all": error_text(one.error),
             }
             for one in found
         )
-        st.dataframe(table, hide_index=True, width="stretch")
+        # The panel is narrow: five columns fit if none is wider than its figures.
+        narrow = {name: st.column_config.Column(width=50) for name in table.columns}
+        st.dataframe(table, hide_index=True, width="stretch", column_config=narrow)
         least = min(found, key=lambda one: one.error)
         st.caption(
-            "The error is that of a table of counts with the target, over its rows: from noise "
-            "alone, and with what the rows are a sample of. By the second "
+            "Rows used of a person at most; rows to expect; noise of a count; error of a table of "
+            "counts with the target, over its rows: from noise alone, and in all, with what the "
+            "rows are a sample of. By the last "
             f"**{count_text(least.max_rows, 'row')} of a person** would be best. People who come "
             "often count for less where few of their rows are used; that is not in it. The number "
             "is declared on the page Data, under *People and rows*."
