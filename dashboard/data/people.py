@@ -107,10 +107,7 @@ def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
     if chosen != declared.person_id or declared.persons is None:
         _count(chosen)
         return
-    # Where a table is not in memory one row is used; more that are declared can be taken back.
-    several = isinstance(data.raw, RawTable) or declared.max_rows > 1
-    most = _used(declared) if several else 1
-    _kept(data.raw.rows, declared.persons, most)
+    _kept(data.raw.rows, declared.persons, _used(declared))
 
 
 def _count(column: str) -> None:
