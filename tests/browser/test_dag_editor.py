@@ -316,6 +316,8 @@ def test_an_edge_is_drawn_refused_turned_and_undone_by_keys(open_case) -> None:
     editor.says("Selected: A → B")
     press("r")
     editor.python_has(["B", "A"], ["B", "C"])
+    editor.browser_has(["B", "A"], ["B", "C"])
+    editor.settle()  # asked is what the keys do, not how fast they may follow
     press("Delete")
     editor.python_has(["B", "C"])
     press("Control+z")

@@ -127,7 +127,7 @@ def test_a_protocol_that_says_other_targets_than_its_plan_is_refused(schema, for
 
 def test_a_protocol_speaks_of_every_target(schema):
     text = Protocol(plan=plan_of(schema)).to_markdown()
-    assert "| To be predicted | readmitted and ward |" in text
+    assert "| To be predicted | readmitted, ward |" in text
     assert r"ward \(weight 0\.5\)\: S = Pa\(ward\) = \{readmitted\}" in text
     said = features_statement(TASKS["causal"], DAG)
     assert "readmitted is a feature of ward (ward is none of readmitted: leave it out" in said
