@@ -152,6 +152,8 @@ def _rehearsed(state: Project) -> tuple[Estimate, ...]:
     """Means of the rehearsal of the released plan; none where the last one was of another plan."""
     from dashboard.common.rehearsal_run import of_plan
 
+    if state.data.schema is None:  # taken away since: the finished release is still shown
+        return ()
     try:
         plan = state.plan()
     except PrismError:
