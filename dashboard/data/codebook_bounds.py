@@ -63,7 +63,8 @@ def _way_of(wide: Mapping[str, UsualBounds]) -> str:
         key="codebook_wide",
         help="All that a cell can hold by the file's own format: no value is clipped, and most "
         "of the range may be empty. Narrower bounds give better bins: type them, or learn them "
-        "with a part of the budget.",
+        "with a part of the budget. Where a program chose the format by the rows (`compress` of "
+        "Stata), type them.",
     )
 
 

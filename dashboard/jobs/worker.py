@@ -253,13 +253,12 @@ def story_outcomes(job: Job[Story]) -> tuple[Told, ...]:
 
 def _hand_over(folder: Path, table: Rows, schema: Schema) -> None:
     """The rows as a plan's schema has them, in files for this user only, or where they stand."""
+    assert isinstance(table, EncodedTable | StoredTable), "the rows of a page came home"
     if schema.contribution.single:
-        assert isinstance(table, EncodedTable | StoredTable), "the rows of a page came home"
         table = table.one_row_each
     if isinstance(table, StoredTable):
         files.put(folder / folders.STORED, json.dumps(to_dict(table)))
         return
-    assert isinstance(table, EncodedTable), "the rows of a page came home"
     parts: dict[str, NDArray[np.signedinteger]] = {
         folders.CODES: table.on_fine_grid().codes
     }  # with what coarsening looks at

@@ -15,7 +15,6 @@ import pytest
 from prism_core.bundle.account import account_of
 from prism_core.bundle.certificate import certificate
 from prism_core.bundle.paper_values import paper_values
-from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.report.report_extras import Extras
 from prism_core.bundle.report.report_html import report
 from prism_core.evaluation.inside_epsilon.private_numbers import INSIDE_EPSILON, PRIVATE
@@ -28,16 +27,16 @@ from prism_core.planning.design import design
 from prism_core.planning.search.comparison import figures
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.privacy.ledger import Ledger
 from prism_core.text import numbers
 from tests.support import bundles, reports
 from tests.support.approvals import FAST, STATED, approval
-from tests.support.reports import Page, staged
+from tests.support.reports import Page, protocol_of, staged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prism_core.bundle.account import Account
+    from prism_core.bundle.protocol.protocol import Protocol
     from prism_core.planning.plan import Plan
 
 PEOPLE = 1_300
@@ -111,17 +110,6 @@ OUTSIDE = {
         }
     ],
 }
-
-
-def protocol_of(plan: Plan) -> Protocol:
-    return Protocol(
-        plan=plan,
-        asset="ward 7",
-        statement=replace(STATED, sensitive="smoker, ward"),
-        balance=Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta),
-        rehearsal=(REHEARSED,),
-        holdout=61,
-    )
 
 
 def test_every_number_of_both_papers_is_known_in_its_one_form(schema):

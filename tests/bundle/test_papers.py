@@ -43,7 +43,7 @@ from prism_core.privacy.ledger import Charge, Ledger
 from prism_core.text import numbers
 from tests.support import bundles, reports
 from tests.support.approvals import FAST, GIVEN, SAID, STATED, approval
-from tests.support.reports import Page, staged
+from tests.support.reports import Page, protocol_of, staged
 
 REHEARSED = replace(reports.REHEARSED, rows="public rows")
 
@@ -57,14 +57,7 @@ def plan(schema):
 
 @pytest.fixture
 def protocol(plan) -> Protocol:
-    return Protocol(
-        plan=plan,
-        asset="ward 7",
-        statement=replace(STATED, sensitive="smoker, ward"),
-        balance=Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta),
-        rehearsal=(REHEARSED,),
-        holdout=60,
-    )
+    return protocol_of(plan)
 
 
 # --- the statement ---------------------------------------------------------------------------

@@ -24,12 +24,10 @@ from prism_core.planning.asked_marginals import asked_marginals
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.privacy.noise import SeededNoise
 from prism_core.runs import inputs
-from prism_core.synthesis.release import release
 from tests.support import bundles
 from tests.support.cells import ALIKE, COLLATED, ODD
-from tests.support.engines import OnWorkers, write_texts
+from tests.support.engines import OnWorkers, released_alike, write_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,16 +173,7 @@ def test_a_release_is_that_of_memory(opened, frame, schema, task):
     assert there.scans == 2
     if asked.complete:
         opened.close()
-    ours, theirs = (
-        release(
-            plan,
-            table,
-            ledger=None,
-            noise=SeededNoise(np.random.default_rng(1)),
-            rng=np.random.default_rng(2),
-        )
-        for table in (there, memory)
-    )
+    ours, theirs = (released_alike(plan, table) for table in (there, memory))
     assert there.scans == 2 or not asked.complete
     assert {query.clique for query in ours.plan.queries} == {m.clique for m in ours.measurements}
     np.testing.assert_array_equal(ours.codes, theirs.codes)

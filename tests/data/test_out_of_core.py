@@ -25,6 +25,7 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.release import release
+from tests.support.engines import released_alike
 
 
 @pytest.fixture
@@ -192,16 +193,7 @@ def test_a_release_is_the_same_from_memory_and_from_files(opened, frame, schema,
     stored = store(opened(), schema, public=True)
     memory = encode(schema, from_frame(frame), public=True)
     plan = plan_of(schema, 300, selection=selection)
-    made = [
-        release(
-            plan,
-            table,
-            ledger=None,
-            noise=SeededNoise(np.random.default_rng(1)),
-            rng=np.random.default_rng(2),
-        )
-        for table in (stored, memory)
-    ]
+    made = [released_alike(plan, table) for table in (stored, memory)]
     assert made[0].plan.hash == made[1].plan.hash
     assert (made[0].codes == made[1].codes).all()
     for ours, theirs in zip(made[0].measurements, made[1].measurements, strict=True):

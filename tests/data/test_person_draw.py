@@ -24,11 +24,9 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.contribution import WEIGHTINGS
-from prism_core.privacy.noise import SeededNoise
-from prism_core.synthesis.release import release
 from tests.support import bundles, spark
 from tests.support.cells import ODD
-from tests.support.engines import OnWorkers, opened, write_texts
+from tests.support.engines import OnWorkers, opened, released_alike, write_texts
 from tests.support.people import everybody, schema_of
 from tests.support.postgres import NEEDED, load
 
@@ -317,16 +315,7 @@ def test_a_release_is_that_of_memory(visits, table, weighting):
     there = table.counted_there(schema, public=True)
     there.prefetch(asked_marginals(plan).cliques)
     stored = table.store(schema, public=True)
-    made = [
-        release(
-            plan,
-            rows,
-            ledger=None,
-            noise=SeededNoise(np.random.default_rng(1)),
-            rng=np.random.default_rng(2),
-        )
-        for rows in (memory, there, stored)
-    ]
+    made = [released_alike(plan, rows) for rows in (memory, there, stored)]
     stored.folder.close()
     assert there.scans == 2
     for other in made[1:]:

@@ -19,11 +19,10 @@ from prism_core.planning.asked_marginals import asked_marginals
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.privacy.noise import SeededNoise
 from prism_core.runs import inputs
-from prism_core.synthesis.release import release
 from tests.support import bundles, spark
 from tests.support.cells import ODD
+from tests.support.engines import released_alike
 from tests.support.tables import small_frame, small_schema
 
 if TYPE_CHECKING:
@@ -83,16 +82,7 @@ def test_counts_codes_a_release_and_an_evaluation_are_those_of_memory(table, mem
     plan = design(Brief(memory.schema, task, Budget(), memory.n, dag=bundles.DAG))
     there = table.counted_there(memory.schema, public=True)
     there.prefetch(asked_marginals(plan).cliques)
-    released, wanted = (
-        release(
-            plan,
-            rows,
-            ledger=None,
-            noise=SeededNoise(np.random.default_rng(1)),
-            rng=np.random.default_rng(2),
-        )
-        for rows in (there, memory)
-    )
+    released, wanted = (released_alike(plan, rows) for rows in (there, memory))
     assert there.scans == 2
     np.testing.assert_array_equal(released.codes, wanted.codes)
     holdout = inputs.encode_holdout(memory.schema, table, rng=np.random.default_rng(3), public=True)

@@ -6,12 +6,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prism_core.data.engines import out_of_core
 from prism_core.data.engines.worker_counts import counter, different_cells
 from prism_core.data.tables import address
+from prism_core.privacy.noise import SeededNoise
+from prism_core.synthesis.release import release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from prism_core.data.engines.grouping import CountQuery
+    from prism_core.data.source import Rows
+    from prism_core.planning.plan import Plan
+    from prism_core.synthesis.release import Release
 
 
 @dataclass
@@ -59,6 +65,17 @@ class OnWorkers:
 def write_texts(frame: pd.DataFrame, path: Path) -> None:
     """All columns of a table as texts in a Parquet file."""
     pq.write_table(pa.table({name: pa.array(frame[name], pa.string()) for name in frame}), path)
+
+
+def released_alike(plan: Plan, rows: Rows) -> Release:
+    """A release with known noise, the same for every place where the same rows stand."""
+    return release(
+        plan,
+        rows,
+        ledger=None,
+        noise=SeededNoise(np.random.default_rng(1)),
+        rng=np.random.default_rng(2),
+    )
 
 
 @contextmanager

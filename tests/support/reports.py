@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle import bundle_files
 from prism_core.bundle.certificate import Facts
+from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import Ledger
 from prism_core.rehearsal.estimates import Estimate
+from tests.support.approvals import STATED
 from tests.support.bundles import TASKS, charged, learned, rehearsed, stages_of, written
 
 if TYPE_CHECKING:
@@ -33,6 +37,18 @@ REHEARSED = Estimate(
     runs=3,
 )
 """What a rehearsal found, to be told in papers."""
+
+
+def protocol_of(plan: Plan) -> Protocol:
+    """A protocol of a plan with everything that a committee needs."""
+    return Protocol(
+        plan=plan,
+        asset="ward 7",
+        statement=replace(STATED, sensitive="smoker, ward"),
+        balance=Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta),
+        rehearsal=(REHEARSED,),
+        holdout=61,
+    )
 
 
 class Page(HTMLParser):

@@ -78,6 +78,12 @@ def replayed(tables, run, moved_by):
     return tapes[0]
 
 
+def planned(tables, task, budget):
+    return design(
+        Brief(tables[0].schema, task, budget, PERSONS, dag=DAG, synthesis=Synthesis(rows=20))
+    )
+
+
 def released(plan, tables):
     """Replay a release, and hold what was asked of the noise against what the plan says."""
     made = []
@@ -136,8 +142,7 @@ def test_a_release_replays(max_rows, weighting, accountant, regime):
     tables = neighbours(max_rows, weighting, 3)
     task = Task(target="y", regime=regime, k=2)
     budget = Budget(epsilon=20.0, accountant=accountant)
-    brief = Brief(tables[0].schema, task, budget, PERSONS, dag=DAG, synthesis=Synthesis(rows=20))
-    released(design(brief), tables)
+    released(planned(tables, task, budget), tables)
 
 
 @pytest.mark.parametrize(("max_rows", "weighting"), KINDS)
@@ -149,10 +154,7 @@ def test_choosing_three_way_marginals_replays(max_rows, weighting, three_way, mo
     task = Task(
         target="y", regime="graphical", three_way=three_way, max_three_way=2, max_joint_cells=0
     )
-    brief = Brief(
-        tables[0].schema, task, Budget(epsilon=50.0), PERSONS, dag=DAG, synthesis=Synthesis(rows=20)
-    )
-    plan = design(brief)
+    plan = planned(tables, task, Budget(epsilon=50.0))
     assert plan.three_way is not None
     released(plan, tables)
 
@@ -164,10 +166,7 @@ def test_ties_replay(max_rows, weighting, monkeypatch):
     monkeypatch.setattr(ties, "FALSE_TIES", 2.0)
     tables = neighbours(max_rows, weighting, 5)
     task = Task(target="y", regime="graphical", joint="never")
-    brief = Brief(
-        tables[0].schema, task, Budget(epsilon=50.0), PERSONS, dag=DAG, synthesis=Synthesis(rows=20)
-    )
-    plan = design(brief)
+    plan = planned(tables, task, Budget(epsilon=50.0))
     assert plan.three_way is not None
     released(plan, tables)
 

@@ -1,9 +1,9 @@
 """Usual bounds: what a number that a codebook leaves unbounded can be, by its words and format.
 
 An age in years lies between 0 and 120, a Glasgow Coma Scale between 3 and 15, and a byte of Stata
-between -127 and 100. All of that is public; no row is read for it. A suggestion is not a
-declaration: it is shown with its reason and counts once the curator takes it, and then as done by
-hand.
+between -127 and 100. No row is read for it. A suggestion is not a declaration: it is shown with its
+reason and counts once the curator takes it, and then as done by hand. A program may have chosen a
+format by the rows; the page says so beside such bounds, and fills in none of them by itself.
 """
 
 from __future__ import annotations
