@@ -74,7 +74,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     from prism_core.planning.design import design
     from prism_core.planning.table_passes import most_passes, passes_text
     from prism_core.planning.wishes import config as configs
-    from prism_core.runs.inputs import read_into_memory
+    from prism_core.runs.inputs import fits_memory
 
     config = within_limit(configs.load(arguments.config), arguments)
     facts = plan_inputs(config, arguments)
@@ -91,7 +91,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         emit(arguments, said.to_dict(), said.to_markdown())
         return
     text = _plan_text(plan)
-    if not read_into_memory(config.table.train):
+    if not fits_memory(config.table.train):
         text = f"{passes_text(plan)}\n{text}"
     if found:
         from prism_core.planning.search.inverse import task_error

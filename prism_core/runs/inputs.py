@@ -126,7 +126,7 @@ def read_rows(
     return raw
 
 
-def read_into_memory(place: Path | Address) -> bool:
+def fits_memory(place: Path | Address) -> bool:
     """Whether a table is read into memory: a single file of moderate size."""
     if not isinstance(place, Path):
         return False
@@ -157,7 +157,7 @@ def open_rows(
         TableError: when it cannot be read, or lacks a declared column.
     """
     if isinstance(place, Path):
-        if read_into_memory(place):
+        if fits_memory(place):
             raw = read_table(place, separator=separator, encoding=encoding)
             check_columns(columns, raw.header, raw.name)
             return raw

@@ -314,9 +314,11 @@ def test_the_browser_is_opened_with_a_file_and_the_key_is_on_no_command_line(
     home, port = tmp_path / "home", free_port()
     home.mkdir()
     (tmp_path / "browser").write_text(
-        f"#!{sys.executable}\nimport shutil, sys\n"
+        f"#!{sys.executable}\nimport os, shutil, sys\n"
         f"shutil.copy2(sys.argv[1].removeprefix('file://'), {str(tmp_path / 'copy.html')!r})\n"
-        f"open({str(tmp_path / 'asked')!r}, 'w').write(sys.argv[1])\n"
+        # Under another name until it is whole: a file is there before its text is.
+        f"with open({str(tmp_path / 'writing')!r}, 'w') as file:\n    file.write(sys.argv[1])\n"
+        f"os.replace({str(tmp_path / 'writing')!r}, {str(tmp_path / 'asked')!r})\n"
     )
     (tmp_path / "browser").chmod(0o755)
     environment = {
