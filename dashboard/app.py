@@ -52,6 +52,8 @@ except ConfigError as error:
 st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
 _settled = access.settled()
+# Not before it is known who this is: a project under an address is somebody's.
+# Not before it is known who this is: a project under an address is somebody's.
 if _settled:
     access.note_login()
     remember()

@@ -47,6 +47,8 @@ def options(place: Place) -> list[str]:
         "logger.hideWelcomeMessage": "true",  # it names an address without the key
         "theme.base": str(_HERE / "assets" / "theme.toml"),
     }
+    # Handed over as flags: Streamlit looks for its file in the folder one stands in, not beside the
+    # app.
     protecting = tomllib.loads((_HERE / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     protecting["server"]["address"] = place.host
     if not (place.this_machine_only or place.every_address):

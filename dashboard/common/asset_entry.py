@@ -200,6 +200,7 @@ def _text(
 ) -> None:
     account, key = project().account, f"asset_{'name' if attribute == 'asset' else attribute}"
     if fixed:
+        # Under a key of its own: the other field would still show what was typed there.
         st.text_input(label, getattr(account, attribute), disabled=True, key=f"{key}_of_source")
         return
     st.text_input(

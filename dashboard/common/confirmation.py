@@ -49,6 +49,7 @@ def typed_word(
     typed = st.text_input(
         label,
         key=key,
+        # It is to be typed: a browser that offers the word would confirm for her.
         autocomplete="off",
         on_change=_give,
         args=(key,),
@@ -79,6 +80,7 @@ def _give(key: str) -> None:
 def _taken_back(key: str, what: str, empty: object) -> bool:
     if st.session_state.get(_given(key), what) == what:
         return False
+    # Now, because a widget that is drawn takes no other value.
     st.session_state[key] = empty
     del st.session_state[_given(key)]
     return True

@@ -58,6 +58,8 @@ def section(
     st.rerun()
 
 
+# A fragment, so that what is typed elsewhere on the page is left alone. The job is looked up each
+# time: another tab of the project may have taken its result.
 @st.fragment(run_every=0.7)
 def _watch(key: str, find: Find, words: str, doing: str) -> None:
     job = find(project()).job

@@ -67,6 +67,7 @@ def open_project(key: str, make: Callable[[], Project], *, pressed: bool) -> boo
     if asked is None or asked.key != key:
         return False
     if access.granted():
+        # In every run: the shelf holds few projects, and the link below has to lead to this one.
         beside(asked.new)
     if not _replace(asked, lost):
         return False
@@ -87,6 +88,7 @@ def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
     )
     with st.container(horizontal=True):
         if access.granted():
+            # Without the key a project is under no address, so there is nothing to link to.
             st.link_button(
                 "Open in a new project",
                 address_of(asked.new),

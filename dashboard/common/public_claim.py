@@ -63,6 +63,7 @@ def refused(key: str, error: KnownPrivateError) -> None:
         key: of what was asked for: another file is another question.
         error: why it was refused.
     """
+    # Kept for the next run: the box that overrules it stands above, where this run has passed.
     st.session_state[_ASKED] = (key, str(error))
     st.rerun()
 

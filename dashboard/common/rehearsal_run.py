@@ -193,6 +193,7 @@ def _begin(rehearsal: Rehearsal, rows: StandIn, *, choosing: bool) -> None:
         entries.trial, entries.view = asked, "allocation"
     else:
         entries.asked, entries.view = asked, "comparison"
+        # Noted now: what is entered may change while the process runs.
         entries.asked_on = _made_from()
     entries.message = ""
     entries.before = asked.done(asked.points(kept()))

@@ -64,6 +64,7 @@ def _structure(project: Project) -> str:
     try:
         project.plan()
     except PrismError as error:
+        # Any other mistake is corrected on the page Budget, which says it.
         return str(error) if error.field in _OF_STRUCTURE else ""
     return ""
 

@@ -105,10 +105,12 @@ class _Style:
 
 def _load(file: UploadedFile, style: _Style, *, public: bool) -> None:
     wanted = st.button("Load this file", type="primary", key="upload_load")
+    # The offer below counts as a click on the button: its callback has set the fields already.
     pressed = wanted or st.session_state.pop("upload_offered", False)
     asked = _key("upload", file.file_id, style, public)
     anyway = public_claim.overruled(asked)
     try:
+        # First: as a project of its own the same file would lose everything that was made for it.
         if pressed and _taken_back(file, style, public=public):
             uploads.let_go(file, _UPLOAD)
             st.rerun()
@@ -120,6 +122,7 @@ def _load(file: UploadedFile, style: _Style, *, public: bool) -> None:
             pressed=pressed,
         ):
             public_claim.settled()
+            # Before its bytes are let go.
             project().data.carried = _carried(file.getvalue(), file.name)
             uploads.let_go(file, _UPLOAD)
             st.rerun()
@@ -184,6 +187,8 @@ def _open(
 
 def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) -> None:
     state = project()
+    # Every check comes first: rows that are refused leave the design as it was.
+    # Every check comes first: rows that are refused leave the design as it was.
     if state.data.schema is not None:
         check_columns(state.data.schema.header, raw.header, raw.name)
     if state.data.test is not None:
@@ -220,10 +225,13 @@ def _of_table(
             public_marks=marks(raw) if public and anyway else frozenset(),
             file_sha256=raw.sha256 if isinstance(raw, RawTable) else "",
         ),
+        # Only a suggestion: the form that charges asks for the people's name instead of the file's.
         account=AccountEntries(asset="" if public else name),
         designs=Designs(
             plan=Entries(
-                synthesis=Synthesis(), budget=replace(project().designs.plan.budget, locks={})
+                # The budget that was typed goes along; a lock names columns of the table before.
+                synthesis=Synthesis(),
+                budget=replace(project().designs.plan.budget, locks={}),
             )
         ),
     )
@@ -313,6 +321,7 @@ def _source_taken_back(source: Source) -> bool:
 
 
 def _from_source(name: str) -> tuple[RawTable | BigTable, str]:
+    # Asked again: it may have been taken away since the list was drawn.
     source = offered_sources.chosen(name)
     access.note("source opened", name)
     with st.spinner("Counting the rows …"):
@@ -322,6 +331,7 @@ def _from_source(name: str) -> tuple[RawTable | BigTable, str]:
 def _from_place(text: str) -> tuple[RawTable | BigTable, str]:
     # It is read with the rights of whoever started the app.
     access.require_own_machine()
+    # These fields stand in the tab of uploads, and hold for a text file here, too.
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
     with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})

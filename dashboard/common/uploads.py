@@ -62,6 +62,7 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
     if refused is None:
         st.session_state.pop(why, None)
         return file
+    # Kept for the next run: the file is let go, and with it this run.
     st.session_state[why] = plain(refused)
     let_go(file, key)
     st.rerun()
@@ -86,6 +87,7 @@ def sheet(file: UploadedFile, key: str) -> str:
         return ""
     known = st.session_state.setdefault(_SHEETS, {})
     if file.file_id not in known:
+        # One file is looked at at a time; a session would collect the names of all.
         known.clear()
         known[file.file_id] = sheet_names(file.getvalue(), file.name)
     names = known[file.file_id]

@@ -77,6 +77,7 @@ def enter(title: str, *roles: Role) -> None:
     refused = refusal()
     if refused:
         st.error(plain(refused), icon=":material/lock:")
+    # After the key: who may not see the page does not keep its rows in memory.
     memory.touch(project())
 
 
@@ -105,6 +106,7 @@ def _standing() -> str:
     data = project().data
     if data.raw is None and not data.awaits_table:
         return ""
+    # The name is a file's and may hold anything; `plain` keeps it from being read as Markdown.
     marks: list[str] = [f":material/database: {plain(data.name)}"]
     counted = "training rows" if data.schema is None else data.schema.counted
     marks.append(f"{data.n:,} {counted}")
@@ -232,6 +234,7 @@ def mistakes() -> Iterator[None]:
     """Show a mistake as a sentence instead of stopping the page."""
     try:
         yield
+    # No other exception: only the words of these are known to hold no private value.
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prism_core.data.codebooks.usual_bounds import UsualBounds
 
 _SHOWN = 12
+# The first is the default: the range of a format says nothing of what a table holds.
 _WIDE = {
     "blank": "Leave them blank",
     "fill": "Fill them in",
@@ -97,5 +98,6 @@ def notice(rows: Sequence[Mapping[str, Any]]) -> None:
 def _stands(row: Mapping[str, Any], bounds: UsualBounds) -> bool:
     try:
         return (float(row["lower"]), float(row["upper"])) == (bounds.lower, bounds.upper)
+    # The cell is text, and what is typed there may be no number yet.
     except ValueError:
         return False

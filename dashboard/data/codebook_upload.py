@@ -84,6 +84,7 @@ def _codebook(file: UploadedFile) -> Codebook | None:
     several = st.session_state.get(f"{_READ}_several") == file.file_id
     named = st.text_input("Table of the codebook", key="codebook_resource") if several else ""
     catalog = _catalog(file)
+    # By its ID: another file may have the same name.
     asked = (file.file_id, named, catalog.file_id if catalog else "")
     kept = st.session_state.get(_READ)
     if kept is not None and kept[0] == asked:
@@ -99,6 +100,7 @@ def _codebook(file: UploadedFile) -> Codebook | None:
         if error.field != "resource":
             raise
         st.session_state[f"{_READ}_several"] = file.file_id
+        # The question which table is meant stands above, and this run has passed it.
         if not several:
             st.rerun()
         st.info(plain(str(error)), icon=":material/table_view:")

@@ -158,6 +158,7 @@ def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
     if row.button(
         "Apply the columns",
         type="primary",
+        # What is to be learned has no domain yet: the schema comes out of learning.
         disabled=applied or bool(data.to_learn),
         key="apply_columns",
     ):
@@ -312,9 +313,11 @@ def _apply(rows: list[dict[str, Any]], *, complete: bool) -> None:
             prior=old.prior if old else None,
             **vars(state.data.people),
         )
+        # Before it is in use: everything after it takes the rows to have these columns.
         check_header(schema.header)
         state.use_schema(schema)
         state.data.decimals_proposed |= new
+        # Only then, because other rows begin the grid anew.
         if new or bins:
             state.data.show_form(rows)
         tabs.go_on()

@@ -137,10 +137,14 @@ def grid() -> list[dict[str, Any]]:
         st.caption("Read-only while the columns are being learned.")
         return data.rows_of_form
     tools = st.container(horizontal=True, vertical_alignment="center")
+    # Rows that Python puts in need a widget of their own: this one lays its edits over them.
     key = f"columns_grid_{data.form_rev}"
+    # Another page was shown meanwhile and Streamlit dropped the edits: what was typed is the base
+    # now.
     if key not in st.session_state and data.form_edited is not None:
         data.form = data.form_edited
     rows = data.form or []
+    # Read before the grid is drawn, so that the marks answer to the cell that was typed just now.
     edits = (st.session_state.get(key) or {}).get("edited_rows", {})
     marked = [_marked(row, {**row, **edits.get(place, {})}) for place, row in enumerate(rows)]
     frame = pd.DataFrame(marked, columns=list(GRID))
@@ -216,6 +220,7 @@ def _tools(rows: list[dict[str, Any]]) -> None:
 
 
 def _many(rows: list[dict[str, Any]]) -> None:
+    # With other rows nothing is chosen: a name that is gone could not be shown.
     key = f"many_names_{project().data.form_rev}"
     names = list(dict.fromkeys(str(row["name"]) for row in rows if row["name"]))
     empty = [str(row["name"]) for row in rows if row["name"] and not row["kind"]]
@@ -230,6 +235,7 @@ def _many(rows: list[dict[str, Any]]) -> None:
         (f"Numbers without bounds ({len(numbers)})", "many_numbers", numbers),
         (f"Dates without bounds ({len(dates)})", "many_dates", dates),
     ):
+        # By a callback: the list above is drawn, and takes no other value in this run.
         row.button(label, key=part, on_click=_choose, args=(key, wanted), disabled=not wanted)
     kind = st.selectbox("Kind", KINDS, index=None, key="many_kind", placeholder="Choose a kind")
     if st.button(
@@ -307,6 +313,7 @@ def _change(
         elif change is not None:
             made.append({**row, **change})
     project().data.show_form(made)
+    # The grid above shows the old rows already.
     st.rerun()
 
 

@@ -84,6 +84,8 @@ def _from_header() -> None:
                 check_header_names(header, "what you typed")
             else:
                 header = raw.header
+                # Nothing has confirmed yet that the first line holds names: it may be somebody's
+                # row.
                 check_names(header, raw.name)
             _start(column_form.blank_rows(header), "declared")
 
@@ -120,6 +122,7 @@ def _from_twin() -> None:
             raw = read_table(file, name=file.name, sheet=sheet)
             public_claim.check(raw)
             schema, left = draft_from_rows(raw, "public twin")
+            # The draft is made, and needs no row any more.
             uploads.let_go(file, "upload_twin")
             _start(column_form.to_rows(schema.columns), "public twin", left)
 
@@ -203,6 +206,7 @@ def _take_outline(outline: Outline) -> None:
     state.data.learning.rows = outline.learn_rows is not None
     if outline.learn_rows is not None:
         state.data.learning.most_rows = outline.learn_rows.most
+    # First: else the people would be written into the schema that was in use.
     state.use_schema(None)
     state.declare_people(
         People(
@@ -213,6 +217,7 @@ def _take_outline(outline: Outline) -> None:
             weighting=outline.weighting,
         )
     )
+    # Before `_start`, which ends this run.
     tabs.go_on(tabs.LEARN)
     _start(rows, provenance, outline=outline)
 

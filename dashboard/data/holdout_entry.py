@@ -140,6 +140,7 @@ def _take(file: UploadedFile, sheet: str) -> None:
     if data.public:
         public_claim.check(raw)
     else:
+        # From now on this session refuses to take the same rows as public.
         data.private_marks |= marks(raw)
     take_test(state, raw)
     uploads.let_go(file, _UPLOAD)

@@ -342,6 +342,7 @@ def _take(result: Path, plan: DomainPlan) -> None:
     state.data.learning.clipped = plan.outside
     schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)
+    # It is known now; left on, it would be learned and paid for again.
     state.data.learning.rows = False
     state.data.several_rows = (schema.max_rows, schema.weighting)
     state.data.show_form(data_form.to_rows(schema.columns))

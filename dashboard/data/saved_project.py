@@ -33,6 +33,7 @@ def save_section() -> None:
         return
     st.download_button(
         "Save the project",
+        # Written when it is pressed, and not in every run of the page.
         lambda: project_file.dumps(file),
         "prism-project.json",
         mime="application/json",
@@ -64,6 +65,7 @@ def open_section() -> None:
         return
     pressed = st.button("Open this project", type="primary", key="open_saved")
     content = file.getvalue()
+    # By its content: an answer about one file holds for no other.
     key = f"open_saved_{hashlib.sha256(content).hexdigest()[:12]}"
     with mistakes():
         if open_project(key, lambda: _opened(content), pressed=pressed):
@@ -74,6 +76,7 @@ def open_section() -> None:
 def _opened(content: bytes) -> Project:
     access.require()
     try:
+        # An editor may have put a byte order mark in front when it saved the file again.
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = ""

@@ -190,6 +190,7 @@ def _awaited() -> None:
         _MOST,
         state.data.announced,
         step=1,
+        # The number changes elsewhere, too: under one key the field would keep what it showed.
         key=f"announced_{state.key}_{state.data.announced}",
         on_change=_announce,
         args=(f"announced_{state.key}_{state.data.announced}",),

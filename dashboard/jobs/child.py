@@ -91,6 +91,7 @@ _TOO_LARGE = (
 def main(folder: Path) -> None:
     """Run the job of a folder and write its outcome."""
     os.umask(0o077)
+    # Ends the work wherever it is; a release sets another one before it is charged.
     signal.signal(signal.SIGTERM, _cancel)
     room = _room(folder)
     try:

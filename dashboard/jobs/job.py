@@ -133,6 +133,7 @@ class Job(Generic[AnyPlan]):
         Raises:
             AccessError: in a session without the key.
         """
+        # To look into a ledger that is not there would make one.
         if not present(default_workspace()):
             return None
         number = _read(self.folder / CHARGE).get("number")
@@ -152,6 +153,7 @@ class Job(Generic[AnyPlan]):
         if self.outcome().state == "running":
             if self._writing:
                 return
+            # Before the signal: a process that has to be killed cannot write that it was cancelled.
             (self.folder / _CANCELLED).touch(mode=0o600)
             self._signal(signal.SIGTERM)
         self._end()

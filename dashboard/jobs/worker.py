@@ -116,6 +116,7 @@ def start(
             "release",
             name=name,
             n=plan.n,
+            # The process designs the plan again, and refuses to run another one than was confirmed.
             plan_sha256=plan.hash,
             started=time.time(),
         )
@@ -233,6 +234,7 @@ def start_story(story: Story) -> Job[Story]:
     Raises:
         TableError: when the file of its rows is missing.
     """
+    # Raises here, where the page can still say it, and not in the process.
     story.asked()
     with folders.claimed() as (folder, lock):
         folders.describe(folder, "story", story=story.name)

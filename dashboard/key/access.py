@@ -158,6 +158,7 @@ def note_login() -> None:
     # The time at which the provider said who it is: all tabs of one login share it.
     login = (str(default_workspace()), person.who, identity.claims().get("iat"))
     if login not in _noted():
+        # First: a login that could not be noted is noted in the next run.
         people.seen(default_workspace(), person)
         _noted().add(login)
 
@@ -173,6 +174,7 @@ def offer(typed: str) -> bool:
     right = not identity.hosted() and machine_key.matches(typed)
     if right:
         st.session_state[_GIVEN] = True
+        # Open again, so that `ask` hands the key to the browser for later tabs.
         st.session_state.pop(_SETTLED, None)
     return right
 
@@ -210,6 +212,7 @@ def ask() -> None:
     if machine_key.matches(told):
         st.session_state[_GIVEN] = True
     asked = "keep" if granted() else "who"
+    # The key goes only to a browser that has shown it.
     keep = machine_key.current() if granted() else ""
     found = key_slot(asked, keep, machine_key.PARAMETER)
     if found is None:

@@ -71,6 +71,7 @@ def main(place: Place) -> None:
 def page(place: Place) -> Path:
     """A file of mode 0600 that leads on to the address with the key."""
     content = _PAGE.format(address=machine_key.address(place))
+    # A home folder may not be writable; None is the system's temporary folder.
     for folder in (str(Path.home()), None):
         with suppress(OSError):
             handle, name = tempfile.mkstemp(prefix="prism-studio-", suffix=".html", dir=folder)

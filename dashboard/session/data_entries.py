@@ -302,4 +302,6 @@ class DataEntries:
     def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Put other rows into the form of columns."""
         self.form, self.form_edited = [dict(row) for row in rows], None
+        # The grid's key holds it: under the old key Streamlit would lay what was typed over the new
+        # rows.
         self.form_rev += 1

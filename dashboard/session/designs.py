@@ -47,6 +47,7 @@ def read_number(text: str) -> float:
 def number_text(value: float, typed: str) -> str:
     """The text for a number: as it was typed, as long as that still says this number."""
     said = read_number(typed)
+    # A mistake stays on screen as it was typed, so that it can be corrected.
     if said == value or (math.isnan(said) and math.isnan(value)):
         return typed
     return "" if math.isnan(value) else f"{value:.10g}"
@@ -86,6 +87,7 @@ class BudgetEntries:
     selection: float = 0.10
     choice: float = 0.05
     locks: dict[tuple[str, ...], float] = field(default_factory=dict)
+    # Not compared, like the revision: 0.5 and 0,5 are one budget, and a copy equals what it copies.
     epsilon_typed: str = field(default="", compare=False)
     shares_rev: int = field(default_factory=_revisions.__next__, compare=False)
 
@@ -201,6 +203,8 @@ class Entries:
     budget: BudgetEntries = field(default_factory=BudgetEntries)
     synthesis: Synthesis = field(default_factory=Synthesis)
     rev: int = field(default_factory=_revisions.__next__, compare=False)
+    # Kept with the entries and not in a cache: each design has a plan of its own, which goes with
+    # it.
     planned: tuple[Brief, Plan | PrismError] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -288,6 +292,7 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
         entries.choice = budget.shares.choice
     return Entries(
         **{name: getattr(task, name) for name in _SAME},
+        # A file may switch it off by either option; the page has one switch.
         joint=task.joint == "auto" and task.max_joint_cells > 0,
         together=task.together,
         numeric_columns=dict(task.numeric_columns),
@@ -406,6 +411,7 @@ class Designs:
         before = self.plan.copy()
         self.plan.take(self.others[letter])
         self.others[letter] = before
+        # An answer belongs to the entries that it was asked of, not to their letter.
         self.answers = {
             {PLAN: letter, letter: PLAN}.get(key, key): answer
             for key, answer in self.answers.items()

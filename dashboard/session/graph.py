@@ -119,6 +119,7 @@ class EditedGraph:
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""
+        # The editor answers in every run of the page; the same answer again is no step to undo.
         if edges != self.edges:
             self.past.append(self.edges)
             self.future.clear()

@@ -86,6 +86,8 @@ class Inspection:
             work = self.works[name] = Work(future=Future())
 
             def tell(share: float, text: str) -> None:
+                # A thread cannot be ended from outside: it ends itself when it next tells how far
+                # it is.
                 if work.stop:
                     raise CancelledError("Stopped. Nothing was kept.")
                 work.share, work.text = share, text

@@ -109,11 +109,14 @@ def let_go(state: Project) -> None:
         run.put_away = (None, run.put_away[1])
     inspected.shown = None
     if isinstance(data.raw, RawTable) and not data.sample:
+        # Without a hash nothing could tell whether the same file is loaded again.
         if data.raw.sha256:
             data.rows_let_go = LetGo(name=data.name, rows=data.raw.rows, sha256=data.raw.sha256)
         data.raw = None
     if data.test is not None and not data.sample:
         data.test_let_go = LetGo(name=data.test.name, rows=data.test.rows, sha256=data.test.sha256)
+        # The file is awaited from now on: no share of the rows is kept aside in its place, so that
+        # n stays.
         data.test, data.test_file = None, True
     for name in ("train", "holdout"):
         if isinstance(getattr(run, name), EncodedTable):
@@ -244,11 +247,13 @@ def sweep(
     """
     now = time.monotonic() if now is None else now
     with _lock:
+        # Under the lock: a session that registers a project would change what is walked here.
         held = [(state, held_bytes(state)) for state in _known.values()]
         gone = _gone_sessions(now, opened)
     here: dict[int, bool] = {}
     dropped, staying = [], []
     for state, size in held:
+        # A copy, because the lock is free again and a tab may come or go meanwhile.
         here[id(state)] = any(map(opened, tuple(state.presence.sessions)))
         if here[id(state)]:
             state.presence.left = None
@@ -259,11 +264,13 @@ def sweep(
             (dropped if over else staying).append((state, size))
     total = sum(size for _, size in staying)
     for state, size in sorted(staying, key=lambda one: (here[id(one[0])], one[0].presence.used)):
+        # Rows that somebody works with now stay, even where memory runs short.
         if total > most and (not here[id(state)] or now - state.presence.used >= IDLE):
             total -= size
             dropped.append((state, size))
     for state, _ in dropped:
         let_go(state)
+    # Streamlit keeps an uploaded file beside the table that was read from it: both hold the rows.
     for session in gone:
         forget_uploads(session)
     if dropped or gone:

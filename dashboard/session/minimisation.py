@@ -50,6 +50,7 @@ def bring_back(state: Project) -> None:
     schema = state.data.schema
     assert schema is not None
     columns = list(schema.columns)
+    # From the left, so that each stands right once those before it are back.
     for place, column in sorted(state.data.left_out.values(), key=lambda one: one[0]):
         if column.name not in schema:
             columns.insert(place, column)

@@ -67,6 +67,7 @@ class Project:
             SchemaError: when the person-ID column is one of the columns.
         """
         if self.data.schema is not None:
+            # First, because it may raise: then nothing is taken over.
             self.use_schema(replace(self.data.schema, **vars(people)))
         self.data.draft_people = people
         if self.data.announced is not None and people.persons is not None:
@@ -99,6 +100,7 @@ class Project:
         Raises:
             PrismError: when something is missing or not usable.
         """
+        # Imported where it is used: every page loads this file, and few of them learn.
         from prism_core.learning.domain.domain_plan import design_domain
 
         budget = self.designs.plan.budget.budget(())  # shares are of no concern here

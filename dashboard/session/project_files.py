@@ -88,6 +88,7 @@ def from_file(file: ProjectFile) -> Project:
         state.data.show_form(file.form)
     elif file.schema is not None:
         state.data.show_form(column_form.to_rows(file.schema.columns))
+    # Not what the schema says: the form may be ahead of it, from another source.
     state.data.form_provenance, state.data.read = file.form_provenance, file.read
     state.structure.target = file.target
     if file.drawing is not None:

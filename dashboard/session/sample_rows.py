@@ -35,5 +35,6 @@ def with_sample(state: Project, name: str) -> Project:
     sample = sample_of(name)
     state.data.sample, state.data.name, state.data.public = sample.name, sample.title, True
     state.data.raw, state.data.test = sample.train, sample.test
+    # The rows are here: their own number holds, and no file is waited for.
     state.data.announced, state.data.test_file = None, False
     return state

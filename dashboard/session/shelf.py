@@ -55,6 +55,7 @@ def sample_marks(state: Project) -> tuple[object, ...]:
         state.data.schema,
         state.structure.target,
         state.structure.graph.edges,
+        # A copy: the entries are changed in place, and would always equal themselves.
         state.designs.plan.copy(),
         state.data.holdout_share,
         state.designs.beta,
@@ -129,6 +130,7 @@ def _found(key: str) -> Project | None:
         AccessError: when it is somebody else's.
         PrismError: when it cannot be read.
     """
+    # Memory comes first: it holds the rows, which are never on disk.
     here = _shelf().get(key)
     if here is not None and stored.allowed(here):
         access.note("project opened", key)
@@ -142,6 +144,7 @@ def _found(key: str) -> Project | None:
     if found is None:
         # Without a record nobody could say whose the run is.
         return None if identity.hosted() else _resumed(key)
+    # A reader gets a copy with a key of its own; the run stays with the owner's project.
     if found.key == key:
         _attach_run(found)
     return found
@@ -243,6 +246,8 @@ def resume() -> None:
     state = project()
     if not access.granted():
         return
+    # `find` designs the plan anew, which takes too long for every run of a page. So it is asked
+    # only where a run lives.
     last = None if state.release.job is not None else folders.newest(state.key)
     found = worker.find(state.key) if last is not None and folders.alive(last) else None
     if found is not None:
@@ -292,6 +297,7 @@ def beside(new: Project) -> None:
     new.opened = new.opened or sample_marks(new)
     _keep(_mine(new))
     _shelve(new)
+    # Last, so that it is in front, or back again where the new one took its place.
     _shelve(project())
 
 
@@ -306,6 +312,7 @@ def remember() -> None:
         st.session_state[_KEY] = _mine(Project())
     state = project()
     _shelve(state)
+    # Streamlit sends every setting to the browser, also of what stands there already.
     if st.query_params.get(_KEY) != state.key:
         st.query_params[_KEY] = state.key
     _keep(state)

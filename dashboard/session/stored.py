@@ -37,6 +37,7 @@ def keep(state: Project) -> None:
     """
     try:
         file, left = to_file(state)
+        # Asked at the end of every run of a page; the disk is written for a change alone.
         wanted = (file, state.data.from_source)
         if wanted != state.kept:
             store().save(state.key, file, source=state.data.from_source)
@@ -58,6 +59,7 @@ def allowed(state: Project) -> bool:
     person = identity.current()
     record = store().record(state.key)
     if record is None:
+        # Nothing is stored yet, so no record can say whose it is; the session that made it can.
         return state.owner in ("", person.subject)
     return record.role_of(person.subject) in ("owner", "editor")
 
@@ -78,6 +80,7 @@ def restored(id: str) -> Project | None:
     state.data.from_source = record.source
     if record.role_of(identity.current().subject) == "reader":
         state.owner = identity.current().subject
+        # Cut, because a stored name has at most 200 characters.
         state.data.name = f"{state.data.name[:190]} (copy)"
         return state
     state.key, state.owner = id, record.owner

@@ -60,6 +60,7 @@ def _ways() -> None:
     ):
         with column.container(border=True, height="stretch"):
             if st.button(title, icon=icon, key=f"start_{name}", width="stretch"):
+                # No widget has this key, so it outlives the switch to another page.
                 st.session_state["data_way"] = name
                 st.switch_page(STEPS[0].page)
             st.caption(words)

@@ -78,6 +78,7 @@ def _share(record: ProjectRecord) -> None:
         subject = st.selectbox(
             "With",
             others,
+            # Two people may have the same name; the subject is one person's alone.
             format_func=lambda who: f"{names[who]} ({who})",
             key=f"{key}_with",
             help="Everybody who has logged in here.",

@@ -74,6 +74,8 @@ def dag_editor(
         key=key,
         data={
             **_payload(nodes, in_s, edges if edit is None else edit.edges, drawing),
+            # Python's, not the edit's: the browser owns those of this revision, and reads these
+            # with another.
             "edges": [[cause, effect] for cause, effect in edges],
             "rev": rev,
             "height": height,
@@ -87,6 +89,7 @@ def dag_editor(
         on_graph_change=_ignore,
         on_steps_change=_ignore,
     )
+    # The browser asked for a new layout: the page keeps it like places that were set by hand.
     if edit is not None and not edit.positions:
         edit = replace(edit, positions=drawing.positions)
     return Reply(edit=edit, steps=_fresh_steps(key, result.get("steps")))
@@ -102,6 +105,7 @@ def _shown(
     foreign: bool,
 ) -> ShownGraph:
     """What is to be shown: Python's graph, or the browser's where that is further."""
+    # The layout goes by layers, which a cycle does not have; the page refuses such an edit.
     if edit is not None and not find_cycle(edit.edges):
         edges, positions, foreign = edit.edges, edit.positions, False
     revealed = edit.revealed if edit is not None and edit.focus == focus else frozenset[str]()

@@ -153,6 +153,7 @@ def _parse_edges(value: object, names: frozenset[str]) -> tuple[tuple[str, str],
         cause, effect = pair
         if not isinstance(cause, str) or not isinstance(effect, str):
             return None
+        # All or nothing: a part of what was drawn would be another graph.
         if cause == effect or cause not in names or effect not in names:
             return None
         edges.append((cause, effect))
