@@ -95,6 +95,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> float:
+    # Python reads NaN and Infinity, which are no JSON: another reader would refuse the file.
     raise ValueError(f"{text} is no number")
 
 

@@ -35,6 +35,7 @@ def write_manifest(folder: Path, workspace: Path | None) -> None:
     Raises:
         BundleError: when the workspace's key cannot be read or made.
     """
+    # A signature over an earlier manifest would make the folder look forged.
     (folder / SIGNATURE).unlink(missing_ok=True)
     (folder / PUBLIC_KEY).unlink(missing_ok=True)
     if workspace is not None:

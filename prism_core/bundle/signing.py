@@ -85,6 +85,7 @@ def fingerprint(pem: bytes) -> str:
     Raises:
         BundleError: when it is no Ed25519 public key.
     """
+    # Of the raw bytes: the same key in a PEM with other line ends has the same fingerprint.
     return hashlib.sha256(_public(pem).public_bytes_raw()).hexdigest()
 
 

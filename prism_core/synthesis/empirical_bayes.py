@@ -156,11 +156,15 @@ def _posterior(
         seen = deviation if vectors is None else vectors.T @ deviation
         variance = sigma**2 + values[:, None] * _VARIANCES
         power = (seen**2).sum(axis=1)[:, None]
+        # Classes are independent draws of one prior, so their log densities add up. What no prior
+        # changes is left out.
         likelihood = -0.5 * (deviation.shape[1] * np.log(variance) + power / variance).sum(axis=0)
         place = int(np.argmax(likelihood))
         # The simplest prior comes first and is kept where a later one is no better.
         if likelihood[place] > best:
             best = float(likelihood[place])
+            # Signal over signal and noise: the posterior mean in the axes in which both are
+            # independent.
             kept = 1.0 - sigma**2 / variance[:, place]
             found = kept[:, None] * seen
             found = found if vectors is None else vectors @ found
@@ -172,6 +176,8 @@ def _spectrum(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Eigenvalues and eigenvectors of the prior in counts; none of a diagonal one."""
     if prior is None:
+        # Deviations of shares are counts when multiplied by a level's rows, and variances by the
+        # square.
         return rows**2, None
     values, vectors = np.linalg.eigh(prior * np.outer(rows, rows))
     # A singular matrix has eigenvalues that round to below 0.

@@ -72,6 +72,7 @@ def parts_of(plan: Plan, measurements: Sequence[Measurement]) -> tuple[ColumnPar
     for name, m in zip(coarsening.names, fine_of(measurements), strict=True):
         column = plan.schema[name]
         levels = fine_column(column).level_count
+        # Special values and missing have codes after the levels; each stays a cell of its own.
         counts = _by_class(m, name)[:levels]
         if is_ordered(column):
             fill = min(column.level_count, MOST_PARTS)
@@ -107,6 +108,7 @@ def _found(schema: Schema, parts: ColumnParts, m: Measurement) -> FoundParts:
     deviations: list[float | None] = []
     for of_part, many in zip(sums, cells, strict=True):
         whole, classes = float(of_part.sum()), len(of_part)
+        # Twice the deviation of a sum of so many noisy cells: less may be noise and no row at all.
         if whole <= 2.0 * m.sigma * math.sqrt(many * classes):
             shares.append(None)
             deviations.append(None)
@@ -162,6 +164,7 @@ def known_marginals(plan: Plan, measurements: Sequence[Measurement]) -> tuple[Me
         if place is None:  # S and Y are measured at once, which leaves nothing to add it to
             continue
         counts = _by_class(m, name)
+        # Without Y the counts of all classes are added up, and so is their noise.
         classes = 1 if pair else counts.shape[1]
         sums, cells = _summed(counts, parts[name].codes(len(counts)))
         variance = cells * classes * m.sigma**2
@@ -187,6 +190,7 @@ def _summed(
 def _averaged(
     m: Measurement, values: NDArray[np.int64], variance: NDArray[np.float64]
 ) -> Measurement:
+    # By the inverse of the variances: the weight of one is the other's variance over both.
     weight = variance / (variance + m.sigma**2)
     mean = weight * m.values + (1.0 - weight) * values
     whole = float(np.broadcast_to(weight * m.sigma**2, m.values.shape).mean())
@@ -219,6 +223,7 @@ def values_of(
         column = columns[place]
         counts = _by_class(m, parts.name)
         groups = parts.codes(len(counts))
+        # The cells are summed over the classes, which adds up the noise of so many counts.
         scale = m.sigma * math.sqrt(counts.shape[1])
         law = _law(counts.sum(axis=1), scale, groups, smooth=is_ordered(column))
         fine[:, place] = _drawn(law, groups, codes[:, place], rng)

@@ -62,6 +62,8 @@ class NaiveBayes:
             kept = [name for name in names if name in wanted]
             drop = tuple(1 + i for i, name in enumerate(names) if name not in wanted)
             factor = table.sum(axis=drop) if drop else table
+            # Blocks are independent given Y: a factor shares the first axis with the rest, and no
+            # other.
             lift = (slice(None), *[None] * (len(axes) - 1), *[slice(None)] * len(kept))
             joint = joint[(..., *[None] * len(kept))] * factor[lift]
             axes += kept
@@ -88,9 +90,11 @@ class NaiveBayes:
         for pair in pairs:
             first, second = pair
             homes = [self._home.get(name, name) for name in pair]
+            # Two features of one block depend on each other given Y, too; `marginal` knows how.
             if self.target in pair or homes[0] == homes[1]:
                 yield self.marginal(pair)
             else:
+                # The sum over y of n P(y) P(a | y) P(b | y) is one product of matrices.
                 yield counts[first] @ laws[second]
 
     def sample(

@@ -44,6 +44,7 @@ class Evidence:
     def __init__(self, counts: NDArray[np.integer], sigma: float, alike: int = 1) -> None:
         self.counts = counts.astype(np.float64)
         cells, self.classes = counts.shape
+        # One row more for each class: the shares stay defined where noise leaves no total above 0.
         totals = np.maximum(self.counts.sum(axis=0), 0.0) + 1.0
         self.shares = np.maximum(totals / totals.sum(), _LEAST)
         self.alike = alike
@@ -88,9 +89,11 @@ def ordered_parts(
     """
     evidence = Evidence(counts, sigma, alike)
     cells = evidence.cells
+    # Running sums: the counts of any run of cells are one difference, and every run is looked at.
     sums = np.concatenate([np.zeros((1, evidence.classes)), np.cumsum(evidence.counts, axis=0)])
     penalty = penalty_of(cells, evidence.classes)
     lengths = np.arange(cells + 1)
+    # A part that ends before it starts has no evidence at all: the maximum never takes it.
     gains = np.full((cells + 1, cells + 1), -math.inf)  # of the part from row to column
     for end in range(1, cells + 1):
         gains[:end, end] = evidence.of(sums[end] - sums[:end], (end - lengths[:end]).astype(float))
@@ -109,6 +112,7 @@ def ordered_parts(
     for level in range(int(np.argmax(totals)) - 1, -1, -1):
         end = int(starts[level][end])
         cuts.append(end)
+    # Rows of a cell are summed over K classes, so their noise is sqrt(K) times that of a count.
     filled = _filled(sums.sum(axis=1), sorted(cuts), sigma * math.sqrt(evidence.classes), fill)
     return np.searchsorted(filled, np.arange(cells), side="right")
 
@@ -144,6 +148,7 @@ def _filled(sums: NDArray[np.float64], cuts: list[int], noise: float, fill: int)
         if all(sums[b] - sums[a] > _EVEN * noise * math.sqrt(b - a) for a, b in halves):
             found = sorted([*found, cut])
         else:
+            # Its counts stay as they are, so it would fail again, and the loop would never end.
             closed.add((low, high))
     return found
 
@@ -177,6 +182,8 @@ def unordered_parts(
         inside = members[node]
         whole = float(evidence.of(evidence.counts[inside].sum(axis=0), float(len(inside))))
         freedom = (len(inside) - 1) * (evidence.classes - 1)
+        # A chi-square exceeds this with probability below 1 / levels (Laurent and Massart 2000,
+        # lemma 1, with x = ln(levels)).
         chance = freedom + 2.0 * math.sqrt(freedom * math.log(levels)) + 2.0 * math.log(levels)
         return float(single[inside].sum()) - whole - chance
 
@@ -202,12 +209,14 @@ def _ward(evidence: Evidence) -> list[tuple[int, int]]:
     cells = [1.0] * len(counts)
     alive = list(range(len(counts)))
     own = [float(evidence.of(one, 1.0)) for one in counts]
+    # Merging makes one node fewer than there are levels, and these need room, too.
     lost = np.full((2 * len(counts), 2 * len(counts)), math.inf)
 
     def measure(node: int, others: list[int]) -> None:
         together = np.array([counts[node] + counts[other] for other in others])
         sizes = np.array([cells[node] + cells[other] for other in others])
         loss = own[node] + np.array([own[other] for other in others]) - evidence.of(together, sizes)
+        # In the upper triangle alone, so that the least entry names each pair once.
         lost[np.minimum(node, others), np.maximum(node, others)] = loss
 
     for place, node in enumerate(alive[1:], 1):

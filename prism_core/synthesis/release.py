@@ -249,6 +249,7 @@ def fit_model(
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
     engine, shrinks = plan.synthesis.engine, plan.synthesis.pairs == "shrunk"
+    # mbi knows no prior: by it pairs are only drawn towards the shares of all rows.
     if shrinks and engine != "mbi":
         return fit_with_prior(plan, measurements, progress)
     total = total_of(plan.contribution, plan.n, measurements)
@@ -281,6 +282,8 @@ def draw(
         seed: the same seed gives the same rows.
         measurements: those of the run; what is needed are the fine counts of coarsened columns.
     """
+    # A generator of its own: the rows must follow from the published seed alone, or `verify` could
+    # not draw them again.
     rng = np.random.default_rng(seed)
     codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
     return values_of(plan, codes, measurements, rng)
@@ -344,6 +347,8 @@ class _ReleaseRun:
 
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
+        # First: the parts that a column is cut into are the cells of everything that is counted
+        # later.
         if self.plan.coarsening is not None:
             self._coarsen(self.plan.coarsening)
         if self.plan.selection is not None:
@@ -390,6 +395,7 @@ class _ReleaseRun:
 
     def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
+        # With a bar, what the ties leave over measures the pairs with the target once more.
         further = 0 if choice.bar is None else len(self.plan.queries)
         step = self._stage("three_way", 2 * choice.rounds + further)
         step()

@@ -78,6 +78,8 @@ def sample_tree(
         cells = np.unravel_index(np.arange(counts.shape[1]), [sizes[name] for name in fresh])
         for name, codes in zip(fresh, cells, strict=True):
             column = np.empty(rows, dtype=np.int32)
+            # Cells state by state, each as often as rows go to it: the order in which `order` lists
+            # rows.
             column[order] = np.repeat(np.tile(codes.astype(np.int32), states), counts.ravel())
             drawn[name] = column
     return np.stack([drawn[name] for name in sizes], axis=1)

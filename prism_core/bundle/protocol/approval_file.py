@@ -314,6 +314,7 @@ def _further(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(targets: object) -> dict[str, Any] | None:
     """The same as a plan lists them after its first target; None for anything else."""
+    # The file came from outside, so anything may stand in the place of the targets.
     if not isinstance(targets, list) or not all(isinstance(each, dict) for each in targets):
         return None
     return {str(each.get("name")): each.get("weight") for each in targets[1:]}

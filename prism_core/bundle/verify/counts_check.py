@@ -61,11 +61,13 @@ def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[s
             found.append(f"The marginal {label} was measured more often than planned.")
         elif query is None:
             found.append(f"Of the marginal {label} something else was measured than planned.")
+        # The sigma wanted was computed here, and another machine may find other last digits.
         elif not math.isclose(m.sigma, query.sigma, rel_tol=CLOSE, abs_tol=0.0):
             found.append(f"The marginal {label} has another sigma than the plan gives it.")
     order = [key for key, _ in measured]
     for (clique, *_), _ in wanted.keys() - set(order):
         found.append(f"The marginal {' × '.join(clique)} is in the plan and was not measured.")
+    # A marginal that is missing or new changes the order as well, and was named already.
     if not found and order != list(wanted):
         found.append("The measurements are not in the order of the plan.")
     return found

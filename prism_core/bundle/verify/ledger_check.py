@@ -27,6 +27,7 @@ def made_here(workspace: Path, facts: Facts) -> bool:
     if facts.charge is None or not present(workspace):
         return False
     charge = _charge(Ledger(workspace), facts.charge)
+    # By the plan, too: other workspaces have charges of the same numbers.
     return charge is not None and charge.plan == facts.planned_sha256
 
 

@@ -62,6 +62,7 @@ def _loss(event: Mapping[str, Any]) -> Loss:
 
 def _number(event: Mapping[str, Any], key: str) -> float:
     value = event.get(key)
+    # JSON's true counts as 1 in Python.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
         raise BundleError(f"An event has no usable {key}.", field="events")
     return float(value)
@@ -80,6 +81,7 @@ def renyi_epsilon(events: Iterable[Mapping[str, Any]], delta: float) -> float:
     The bound is quasi-convex in ln(a - 1), so a golden-section search finds its least value.
     """
     whole = loss(events)
+    # Chances to fail add up; only what they leave of delta is free for the conversion.
     left = delta - whole.failing
     if not 0.0 < left < 1.0:
         return math.inf
@@ -142,6 +144,8 @@ def normal_epsilon(events: Iterable[Mapping[str, Any]], delta: float) -> float:
     # Halved 200 times, the interval is below the last digit of a float.
     for _ in range(200):
         middle = (low + high) / 2.0
+        # Delta falls as epsilon rises, so one of the halves always holds the epsilon that is looked
+        # for.
         if normal_delta(middle, spread) > delta:
             low = middle
         else:

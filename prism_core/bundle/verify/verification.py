@@ -295,6 +295,8 @@ class _VerifyRun:
         bundle, stages = self._read_in
         found = []
         graph = None if bundle.dag is None else stages.final.dag
+        # Of plan.json as it stands: its floats are those that were hashed, and plans made again on
+        # another machine may differ in last digits.
         if plan_digest(bundle.plan, bundle.schema, graph) != bundle.facts.plan_sha256:
             found.append("The hash of the plan in the certificate is not that of plan.json.")
         if self._to_the_digit:
@@ -351,6 +353,7 @@ class _VerifyRun:
     def _measured(self) -> list[str]:
         bundle, stages = self._read_in
         found = measured_findings(stages.final, bundle.measurements)
+        # Parts are found again from fine counts, which have to be the plan's for that.
         return found or parts_findings(stages.final, bundle.measurements)
 
     def _guard(self) -> list[str]:

@@ -321,6 +321,7 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
 
 def _varies(table: EncodedTable) -> NDArray[np.bool_]:
     known = table.ordered
+    # A cell without a number must be neither the greatest nor the least.
     high = np.where(known, table.codes, -1).max(axis=0)
     return high > np.where(known, table.codes, np.iinfo(np.int32).max).min(axis=0)
 
@@ -337,6 +338,7 @@ def _correlations(codes: NDArray[np.int32], known: NDArray[np.bool_]) -> NDArray
         means = (x.T @ here) / rows
         spread = np.sqrt((x**2).T @ here / rows - means**2)
         found = (x.T @ x / rows - means * means.T) / (spread * spread.T)
+    # Rounding may carry a correlation a hair beyond 1.
     return np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
 
 

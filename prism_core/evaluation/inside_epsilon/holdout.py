@@ -190,6 +190,7 @@ def ask_holdout(
         EvaluationError: when the synthetic rows show one class only.
         LedgerError: when the session cannot be read or written; nothing was told.
     """
+    # Without the lock: an answer that is stored is told at once, however long others fit.
     before = state.read(place)
     known = before.find(question)
     if known is not None:

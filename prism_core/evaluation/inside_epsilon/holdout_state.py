@@ -294,6 +294,8 @@ def _document(session: Session) -> dict[str, Any]:
 
 def _session(place: Path, document: dict[str, Any]) -> Session:
     kept = document["plan"]
+    # Made again, not read: what each answer costs follows from these settings, whoever changed the
+    # file.
     plan = design_holdout(
         schema_file.from_dict(document["schema"]),
         kept["target"],
@@ -319,6 +321,7 @@ def _session(place: Path, document: dict[str, Any]) -> Session:
         for entry in document["entries"]
     )
     left = document["left"]
+    # All answers but those from the synthetic rows used one up, so both must add up to the plan's.
     told = sum(entry.source != SYNTHETIC for entry in entries)
     # By its type, as True would count as 1.
     if type(left) is not int or left != plan.answers - told:

@@ -180,6 +180,7 @@ def evaluate_private(
         why=why or "private evaluation",
     ) as charge:
         queries = step.read(holdout)
+        # Counts alone give nothing away. From here on noise is drawn, so the charge stands.
         charge.touch()
         noisy = [
             query(event, source, public=holdout.public)
@@ -306,6 +307,7 @@ def _binning(
     edges: Sequence[NDArray[np.float64]],
 ) -> float | None:
     """What the bins take off the AUC, on the synthetic rows."""
+    # The last of them holds hits and misses, and no scores.
     cells = cell_codes(plan, fitted, synthetic, edges)[:-1]
     y = synthetic.column(plan.target)
     known = y < synthetic.schema[plan.target].level_count
@@ -364,6 +366,7 @@ def _mean(areas: Sequence[PrivateNumber]) -> PrivateNumber:
         name="auc",
         subject=subject,
         value=math.fsum(area.value or 0.0 for area in known) / len(known),
+        # Each class has an event of its own: independent noise, whose variances add up.
         deviation=math.sqrt(math.fsum((a.deviation or 0.0) ** 2 for a in known)) / len(known),
         note=f"{left_out:,} classes are too small beside the noise." if left_out else "",
     )
@@ -383,5 +386,7 @@ def _accuracy(plan: PrivatePlan, counts: NDArray[np.int64], sigma: float) -> Pri
         name="accuracy",
         subject=plan.target,
         value=min(1.0, max(0.0, share)),
+        # To first order: the share moves by (1 - share) / rows with a hit, by -share / rows with a
+        # miss.
         deviation=sigma * math.hypot(1.0 - share, share) / rows,
     )

@@ -49,6 +49,8 @@ def delong(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> tuple[flo
     high, low = score[positive], score[~positive]
     m, n = len(high), len(low)
     ranks = midranks(np.concatenate([high, low]))
+    # A row's rank among all, less its rank among its own class, is how many of the other class it
+    # beats.
     beaten = (ranks[:m] - midranks(high)) / n
     beating = 1.0 - (ranks[m:] - midranks(low)) / m
     variance = beaten.var(ddof=1) / m + beating.var(ddof=1) / n

@@ -114,6 +114,8 @@ def _coefficients(
         for t in tables
     ]
     by_level = made.learner == "logistic_onehot"
+    # Terms of whole columns are learned from every row; a level is learned from the rows that have
+    # it.
     seen = np.minimum(*counts) > 0 if by_level else np.ones(len(terms), dtype=bool)
     weights: list[Weight] = []
     for name, first, second in _rows_of_both(made, real, labels):
@@ -222,6 +224,7 @@ def ridge_weights(
     numeric = made.scale.shape[1]
     counts = [_counts(subject, made, side) for side in ("synthetic", "train")]
     seen = np.minimum(*counts) > 0
+    # A column that does not vary on one side has taught that side's model nothing.
     seen[:numeric] = np.minimum(made.scale[1], real.scale[1]) > 0
     levels = np.array([bool(term) and not schema[name].binned for name, term in terms])
     rows: list[NDArray[np.float64]] = []

@@ -107,6 +107,7 @@ def predictive_rows(
     check_learners(learners, allowed)
     names = scores_of(column, as_classes=as_classes)
     test = labelled(holdout, target)
+    # The same resamples for all learners, so that their scores are compared pair by pair.
     sampled = resamples(test.n, person=test.person) if sampled is None else sampled
     floor = floor_scores(test, target, train, sampled, as_classes=as_classes)
     rows: list[MetricRow] = []
@@ -356,6 +357,7 @@ def _curves(
     codes = [1]
     if column.level_count != 2:
         counts = np.bincount(y, minlength=column.level_count)
+        # Stable: classes with as many rows keep the declared order.
         codes = [int(c) for c in np.argsort(-counts, kind="stable")[:MAX_CURVE_CLASSES]]
     curves: list[RocCurve] = []
     rare = rare_classes(y, column.level_count)

@@ -122,6 +122,8 @@ class AnswerMap:
 
     def variance(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of every row under the cells' distribution; for tables their mean, which is above it."""
+        # Entries of a Kronecker product are products, so its squares are the product of the
+        # squares.
         squares = [tuple(factor**2 for factor in block.factors) for block in self._blocks]
         found = self._map(cells, squares)
         found[self.plain :] -= self.to_rows(cells)[self.plain :] ** 2
@@ -136,6 +138,7 @@ class AnswerMap:
         """
         found = np.zeros(self.size)
         for block, table in zip(self._blocks, tables, strict=True):
+            # One by one: the pseudo-inverse of a Kronecker product is the product of theirs.
             back = [np.asarray(np.linalg.pinv(factor.T), np.float64) for factor in block.factors]
             found[block.rows] = applied(back, table.reshape(block.shape)).ravel()
         return found
@@ -240,6 +243,8 @@ class QueryAgreement:
         self._plain, self._agree = rows.plain, agree
         self._ties = rows.ties()
         spread = self._ties / precision
+        # N of the docstring. P leaves the rows of queries as they are, so it is applied to tables
+        # only.
         for line in spread:
             agree(line[: rows.plain])
         self._spread = spread

@@ -121,6 +121,8 @@ class Structure:
         self.cliques = tuple(cliques)
         given = tuple(queries) if queries is not None else (None,) * len(self.cliques)
         self._sigmas = tuple(
+            # `_merge` divides a query's answers by its grid; their noise has to be in the same
+            # unit.
             sigma if query is None else sigma / query.grid
             for sigma, query in zip(sigmas, given, strict=True)
         )
@@ -145,16 +147,19 @@ class Structure:
         for q, sigma, query in zip(self._set_of, self._sigmas, self._queries, strict=True):
             if query is None:
                 self._weights[q] += sigma**-2.0
+        # Maximal cliques alone: a measured set within another one costs no cells of its own.
         self.tree = junction_tree(maximal_cliques(sizes, self.asked, last=last))
         self._parts = self._split()
 
     def _split(self) -> list[_Part]:
         roots: list[int] = []
         for index, parent in enumerate(self.tree.parents):
+            # Parents come first, so a parent's root is known by now.
             roots.append(index if parent is None else roots[parent])
         home = {name: roots[i] for i, clique in enumerate(self.tree.cliques) for name in clique}
         asked: dict[int, list[int]] = {root: [] for root in roots}
         for q, names in enumerate(self.asked):
+            # All columns of a measured set stand in one clique, so any of them tells the part.
             asked[home[names[0]]].append(q)
         parts = []
         for root, some in asked.items():
@@ -414,6 +419,7 @@ def _solve(
     # Only where the table is the whole clique does projecting it settle every cell.
     alone = part.rows is None and len(part.asked) == 1 and cells == len(wanted)
     if alone:  # one table: a projection
+        # All its cells have the same precision, so the nearest distribution has the least loss.
         nearest = to_simplex(wanted, total=1.0)
         loss = 0.5 * float(precision @ (nearest - wanted) ** 2)
         return _closed(np.log(np.maximum(nearest, _LEAST)), nearest, loss)

@@ -276,5 +276,7 @@ def _parts(clique: Clique, asked: Sequence[Clique]) -> set[Clique]:
     for other in asked:
         if other is not clique:
             met = set(clique).intersection(other)
+            # Intersections of what was found before, too: three marginals may share less than any
+            # two.
             found |= {tuple(name for name in names if name in met) for names in list(found)}
     return found - {()}

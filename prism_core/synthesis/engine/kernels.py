@@ -93,6 +93,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
     log_z = 0.0
     message[:] = 0.0
     state = tree.state
+    # Children stand after their parents, so backwards every child comes before its parent.
     for c in range(len(tree.cells) - 2, -1, -1):
         a, b = tree.cells[c], tree.cells[c + 1]
         _gather(tree, c, potential, message, given)
@@ -106,6 +107,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
             given[i] = weight
             total[state[i]] += weight
         for s in range(first, last):
+            # Added, not set: children that share the same columns share this message.
             message[s] += top[s] + np.log(total[s])
             # One division a state, then products: states are fewer than cells.
             total[s] = 1.0 / total[s]
@@ -116,6 +118,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
     mean[:] = 0.0
     for c in range(len(tree.cells) - 1):
         if tree.root[c]:
+            # A root's separator is empty: it has one state, which is certain.
             message[tree.states[tree.own[c]]] = 1.0
         for i in range(tree.cells[c], tree.cells[c + 1]):
             belief[i] = given[i] * message[state[i]]
@@ -151,8 +154,10 @@ def differentiate(tree, move, given, belief, change, message, mine, mean):
     mean[:] = 0.0
     for c in range(len(tree.cells) - 1):
         if tree.root[c]:
+            # The total stays 1, whatever the potentials do.
             message[tree.states[tree.own[c]]] = 0.0
         for i in range(tree.cells[c], tree.cells[c + 1]):
+            # The product rule, belief being `given` times the probability of the state above.
             change[i] = belief[i] * change[i] + given[i] * message[state[i]]
         _scatter(tree, c, change, message, mean)
 
@@ -228,6 +233,8 @@ def agree(overlap, values, mean, own):
             own[:size] = 0.0
             _sum_up(overlap, k, 1.0, values, own)
             for j in range(size):
+                # A sum's correction goes to its cells in equal parts: the smallest change that
+                # makes it.
                 own[j] = (mean[j] - own[j]) * overlap.spread[k]
             q = overlap.holder[k]
             at = overlap.map_at[k] - overlap.tables[q]

@@ -72,7 +72,9 @@ class FitState:
         self._prior = prior
         cells, states = int(flat.layout.cells[-1]), int(flat.layout.states[-1])
         shared = int(overlap.sizes.max(initial=1))
+        # One entry for every cell of the tree's cliques; `_room` is scratch.
         self._given, self.belief, self._room = (np.zeros(cells) for _ in range(3))
+        # One entry for every state of the separators; `_top` and `_total` are scratch.
         self._message, self._top, self._total = (np.zeros(states) for _ in range(3))
         self._shared, self._own = np.zeros(shared), np.zeros(shared)
         # What noisy answers say differently on shared columns no model can follow: it is a
@@ -142,6 +144,8 @@ class FitState:
         A cell that may become 0 must not get there at once: nothing brings it back.
         """
         gradient = self._to_cells(self._precision * (self._mean - self._wanted))
+        # What a cell can still change the loss by, at first order: one that cannot matter may
+        # vanish.
         weight = self._cells * np.abs(gradient)
         return self._trusted(moved, self._cells, weight > negligible)
 
@@ -166,6 +170,7 @@ class FitState:
             if loss <= self.loss + 0.01 * share * step.slope:
                 gained = self.loss - loss
                 self.potential, self._mean, self.loss = potential, mean, loss
+                # What the quadratic model promised, had the means moved in proportion to the share.
                 predicted = -share * step.slope - 0.5 * share**2 * step.bend
                 return LineSearch(share=share, predicted=predicted, gained=gained)
             share *= 0.4
@@ -204,6 +209,8 @@ class FitState:
             # A copy: the kernel overwrites its right-hand side, and the slope below needs it.
             step_there = self._direction(mean, residual.copy(), tau, finesse)
             onward = step_there.move
+            # The residual is minus the dual's gradient, so this is how fast the dual falls at
+            # first.
             slope = float(residual @ onward)
             if not slope > 0.0:
                 break

@@ -97,6 +97,7 @@ class TreePaths:
         for clique in cliques:
             at = [above[homes[name]] for name in clique]
             pairs = [a & b for place, a in enumerate(at) for b in at[place + 1 :]]
+            # Parents have smaller indices, so the highest common bit is the lowest common ancestor.
             found.append(max((pair.bit_length() for pair in pairs), default=at[0].bit_length()) - 1)
         return found
 
@@ -119,6 +120,7 @@ class TreePaths:
             while parent is not None:
                 found[parent, goal] = at
                 at, parent = parent, self.parents[parent]
+            # A clique that does not stand above the goal reaches it by its own parent.
             for index, above in enumerate(self.parents):
                 if not self.above[goal] >> index & 1 and above is not None:
                     found[index, goal] = above
@@ -202,6 +204,7 @@ class TreePaths:
         further = self.shared(index, onward)
         fresh = tuple(name for name in further if name not in shared)
         way = self._conditional(index, fresh, shared)
+        # Axis 0 is the stack of `beyond`; the columns of the way are numbered after it.
         axis = {name: place for place, name in enumerate((*fresh, *shared), start=1)}
         return _joined(
             way,
@@ -227,6 +230,7 @@ class TreePaths:
         held = tuple(dict.fromkeys(name for names, _ in legs for name in names))
         table = self._summed(meeting, held)
         table = table / table.sum()  # a view where nothing was summed
+        # Axes by number: those of the stacks come first, the clique's columns after them.
         axis = {name: len(stacks) + place for place, name in enumerate(held)}
         at = [axis[name] for name in held]
         for place, (names, values) in enumerate(legs):

@@ -58,6 +58,8 @@ def marginal_of(
         factors = pending.pop(index)
         parent = tree.parents[index]
         if parent is None or parent not in pending:
+            # Columns of trees that share nothing have a root each; their tables are multiplied at
+            # the end.
             roots.append(_contracted(factors, sizes, wanted))
             continue
         onward = wanted.union(tree.separators[index])
@@ -101,6 +103,7 @@ def _conditional(
     names, table = _kept(tree.cliques[index], tables[index], asked)
     fresh = tuple(i for i, name in enumerate(names) if name not in tree.separators[index])
     mass = table.sum(axis=fresh, keepdims=True)
+    # A state without mass is never reached; 0 keeps 0 / 0 out of the sums.
     return names, np.divide(table, mass, out=np.zeros_like(table), where=mass > 0.0)
 
 

@@ -119,6 +119,7 @@ def as_markov_random_field(
     domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
     factors = {clique: mbi.Factor.zeros(domain.project(clique)) for clique in cliques}
     for names, values in potentials.items():
+        # Any clique that holds the set will do, as potentials of all cliques are added up.
         home = next(clique for clique in cliques if set(names) <= set(clique))
         part = mbi.Factor(domain.project(names), values)
         factors[home] = factors[home] + part.expand(domain.project(home))

@@ -101,6 +101,7 @@ class AdaptiveChooser:
             self.left = 0
             return None
         width = self._width = self._next_width(model)
+        # A round of several parts also measures with all of them, hence with less noise.
         sigma = self._choice.sigma / math.sqrt(width)
         weights = [self._weight(clique) for clique in cliques]
         sigmas = [sigma] * len(cliques)
@@ -130,6 +131,8 @@ class AdaptiveChooser:
         width = self._width
         if self._before is not None:
             last = self.picks[-1]
+            # A model that moved no further than noise alone would move it has learned nothing
+            # (AIM).
             moved = np.abs(np.asarray(model.marginal(last.clique)) - self._before).sum()
             if moved <= self._noise_of(self._before.size, last.parts):
                 width *= 2

@@ -65,6 +65,7 @@ def choose_three_way(
     for place in range(choice.rounds):
         if place:
             step()
+        # A pair within one tree would close a cycle, and cliques would grow beyond (X_i, X_j, Y).
         open_pairs = [pair for pair in choice.candidates if joined[pair[0]] != joined[pair[1]]]
         index = private_choice(
             table,

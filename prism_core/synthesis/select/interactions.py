@@ -42,6 +42,7 @@ def choose_interaction(table: Rows, plan: Plan, model: Model, noise: NoiseSource
     functions = {name: contrasts(plan.domain[name]) for name in plan.s}
     cliques = [(*names, target) for names in choice.candidates]
 
+    # A function, so that rows are read within the mechanism only.
     def scores(rows: Rows) -> list[float]:
         counted = zip(choice.candidates, cliques, rows.counts(cliques), strict=True)
         return [

@@ -32,6 +32,7 @@ class PairNoise:
         axis = 1 - pair.clique.index(target)
         # Noise leaves cells below 0, which have no share.
         counts = np.maximum(pair.values, 0)
+        # A class whose noisy counts are all 0 or below has no sum to divide by.
         shares = counts / np.maximum(counts.sum(axis=axis, keepdims=True), 1)
         levels = pair.values.shape[axis]
         return cls(variance=levels * pair.sigma**2, squares=float((shares**2).sum()))
