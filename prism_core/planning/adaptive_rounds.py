@@ -81,6 +81,7 @@ class Candidates(Sequence["Clique"]):
     def of(cls, schema: Schema, s: Sequence[str], target: str) -> Candidates:
         """Those within S."""
         sizes = tuple(map(schema.size, s))
+        # With Y at once: of every pair here a round may also take (X_i, X_j, Y).
         most = CANDIDATE_CELLS // schema.size(target)
         pairs = Pairs(names=tuple(s), sizes=sizes, most=most)
         return cls(schema=schema, pairs=pairs, target=target)
@@ -96,6 +97,7 @@ class Candidates(Sequence["Clique"]):
         sizes = np.array(self.pairs.sizes, dtype=np.int64)
         cells = np.multiply.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)]
         cells = cells[cells <= self.pairs.most]
+        # Each pair counts twice, without Y and with it, as `__iter__` gives both.
         return float(np.median(np.concatenate([cells, cells * self.schema.size(self.target)])))
 
     def __len__(self) -> int:

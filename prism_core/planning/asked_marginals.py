@@ -30,12 +30,15 @@ class AskedMarginals:
 def asked_marginals(plan: Plan) -> AskedMarginals:
     """The marginals that a release of this plan will ask for."""
     found = [query.clique for query in plan.queries]
+    # Not strict: where nothing is chosen there are aims and no choices.
     for choice, aim in zip(plan.selections, plan.aims, strict=False):
         found += [(name, aim.target) for name in choice.candidates]
     if plan.interactions is not None:
         found += [(*names, plan.task.target) for names in plan.interactions.candidates]
     if plan.three_way is not None:
         adaptive = plan.three_way.rule == "adaptive"
+        # Adaptive candidates are whole marginals; those of the other rules are pairs to which Y
+        # comes.
         target = () if adaptive else (plan.task.target,)
         found += [(*clique, *target) for clique in plan.three_way.candidates]
     if plan.tree is not None:

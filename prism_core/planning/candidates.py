@@ -79,6 +79,8 @@ class Pairs(Sequence["Clique"]):
 
     def __iter__(self) -> Iterator[Clique]:
         _, kept = self._all_cells()
+        # The upper triangle goes row by row, as `combinations` does; else the mask were of other
+        # pairs.
         above = kept[np.triu_indices(len(self.names), 1)]
         return itertools.compress(itertools.combinations(self.names, 2), above.tolist())
 
@@ -176,6 +178,7 @@ def forest_candidates(
         most=limit // schema.cells(targets),
         tied=frozenset(joined),
     )
+    # A spanning forest has as many edges as nodes less components, and joined columns are one node.
     groups = len(features) - max(0, len(joined) - 1)
     return ForestCandidates(
         pairs=pairs, joined=tuple(joined), rounds=groups - _components(pairs) if features else 0
@@ -201,6 +204,7 @@ def _components(pairs: Pairs) -> int:
     far = pairs.tied - near
     if smallest in pairs.tied or len(far) < len(pairs.tied):  # one of them ties all to m
         return 1 + alone - len(far)
+    # No pair leads from m to a tied column, so the ties are a component beside that of m.
     return 2 + alone - len(far)
 
 

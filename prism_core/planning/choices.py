@@ -95,6 +95,7 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
     )
     if plan.tree is not None and not set(found).issubset(plan.tree.joined):
         made = _around(made, plan.tree, found)
+    # While another choice is open the forecast stays the worst case.
     if made.three_way is None and made.tree is None:
         cliques = [query.clique for query in made.queries]
         made = replace(made, forecast=forecast(plan.sizes, cliques, last=plan.task.target_names))
@@ -118,6 +119,7 @@ def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
     forest = forest_candidates(plan.domain, plan.task.target_names, found, base)
     if not forest.rounds:
         return replace(plan, tree=None, tree_event=None)
+    # Columns that are one node need fewer edges; each at the planned epsilon, so less is spent.
     event = replace(tree.event, count=forest.rounds)
     kept = replace(tree, candidates=forest.pairs, joined=found, rounds=forest.rounds, event=event)
     return replace(plan, tree=kept, tree_event=event)

@@ -139,6 +139,7 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
 
     It follows from the schema, n, the budget and the features: from public facts.
     """
+    # The declared schema and no other: `Frame.schema` and its sizes wait for this answer.
     schema, task = frame.brief.schema, frame.task
     features = {name for aim in frame.aims for name in aim.s}
     names = [
@@ -150,6 +151,8 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
     while names:
         amount = frame.total * SHARE / len(names)
         sigma = frame.accountant.gaussian(amount, 0.0, "").sigma
+        # A part sums fine / parts cells, so its noise is sigma sqrt(fine / parts); over target x
+        # parts such sums the l1 error grows by target sqrt(parts fine).
         errors = {
             name: expected_relative_error(1.0, sigma, frame.mass)
             * target
@@ -159,6 +162,7 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
         worst = max(names, key=lambda name: errors[name])
         if errors[worst] <= NOISE_LIMIT:
             break
+        # One at a time: each that goes leaves its share to the others, which may fit then.
         names.remove(worst)
     if not names:
         return None
@@ -277,6 +281,7 @@ def coarse_column(column: Column, parts: ColumnParts) -> Column:
     _check_column(column, parts)
     fine = fine_column(column)
     if column.binned:
+        # Not strict: n fine cells have n - 1 edges between them.
         pairs = zip(fine.edges, parts.parts, parts.parts[1:], strict=False)
         edges = tuple(edge for edge, one, other in pairs if one != other)
         return replace(fine, edges=edges, open_bins=False)
@@ -292,6 +297,7 @@ def part_texts(column: Column, parts: ColumnParts) -> list[str]:
     names = fine_column(column).code_names()
     found = []
     for number in range(parts.count):
+        # Not strict: names go on with special values and missing, which are in no part.
         inside = [name for name, part in zip(names, parts.parts, strict=False) if part == number]
         more = len(inside) - 1
         found.append(inside[0] if not more else f"{inside[0]} and {more} more")

@@ -149,6 +149,8 @@ class Frame:
     def by_rounds(self) -> bool:
         """Whether S is looked at in rounds, if any fit; locks share the task pool out by hand."""
         if self.task.three_way != "auto":
+            # Asked for by name, so what has no rounds is refused (`rounds_for`) and not passed
+            # over.
             return self.task.three_way == "adaptive"
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
         return pgm and zcdp and not self.shared_by_hand and not self.task.further

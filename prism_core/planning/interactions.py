@@ -101,6 +101,7 @@ def look_for(
     if not may_look(frame):
         return None
     kept = (share - LOOK_SHARE) * KEPT_BACK
+    # A task pool of less than the look's own share has nothing left to keep back.
     if not kept > 0.0:
         return None
     amount = frame.total * kept
@@ -140,6 +141,7 @@ def may_look(frame: Frame) -> bool:
 
 def most_cells(frame: Frame, sigma: float) -> int:
     """Cells of the largest set with Y whose noise is tolerable."""
+    # The error is linear in the cells, so one division turns its limit into theirs.
     cells = SET_LIMIT / expected_relative_error(1.0, sigma, frame.mass)
     return min(frame.task.max_joint_cells, math.floor(cells))
 
@@ -148,6 +150,7 @@ def worst_cells(frame: Frame) -> int:
     """The most cells of a set that any S may have; 0 where no plan of these wishes looks."""
     if not may_look(frame):
         return 0
+    # The largest task pool there is: less noise lets larger sets in, and this is the worst case.
     amount = frame.total * frame.pools(background=False)["task"] * KEPT_BACK
     return most_cells(frame, frame.accountant.gaussian(amount, 0.0, "").sigma)
 
@@ -161,6 +164,7 @@ def contrasts(column: Column) -> NDArray[np.float64]:
     levels, codes = column.level_count, np.arange(column.size)
     upper = np.where(2 * codes >= levels, 1.0, -1.0)
     middle = np.where(np.abs(2 * codes + 1 - levels) <= levels / 2.0, 1.0, -1.0)
+    # Of two levels both are in the middle: a constant, which says nothing.
     found = np.array([upper] if levels == 2 else [upper, middle])
     found[:, levels:] = 0.0
     return found
@@ -172,6 +176,7 @@ def _sets(
     """Sets of S that are small enough with Y; those of more features as long as there is room."""
     schema = frame.schema
     most = most_cells(frame, sigma) // schema.size(frame.task.target)
+    # All functions of one level are constant, so such a column makes a set of fewer look larger.
     sizes = {name: schema.size(name) for name in s if schema[name].level_count > 1}
     found: list[Clique] = []
     for order in orders:

@@ -73,6 +73,7 @@ def drowning(schema: Schema, queries: Iterable[Query]) -> dict[str, float]:
     """Columns of many levels that the noise drowns, each with its largest expected error."""
     worst: dict[str, float] = {}
     for query in queries:
+        # Cells multiply, so the largest column of a marginal is the one to make smaller.
         name = max(query.clique, key=schema.size)
         # Both: a large error alone comes of a small budget, and then no column is to blame.
         if schema.size(name) >= MANY_LEVELS and query.relative_error > DROWNED:

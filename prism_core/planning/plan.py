@@ -186,6 +186,8 @@ class Plan(StepPlan):
             if made is not None:
                 events.append(made)
             if choice is not None:
+                # Rho (or epsilon) of the marginals adds up, so equal parts cost what unequal ones
+                # will.
                 part = choice.amount / choice.rounds
                 event = self.accountant.gaussian(part, choice.delta, label)
                 events.extend([event] * choice.rounds)
@@ -207,6 +209,7 @@ class Plan(StepPlan):
         prior = self.prior
         if prior is None:
             return self.spent
+        # Composed as one list: the sum of two epsilons would claim more than both cost together.
         return self.accountant.spent((*prior.events, *self.events), self.delta)
 
     @property

@@ -94,6 +94,7 @@ def _instead(plan: Plan) -> str:
 
 def _loud(plan: Plan) -> tuple[str, ...]:
     """Noise above the counts of the task marginals, unless the columns to blame are named."""
+    # Their own warnings say more: which column is to blame and what makes it smaller.
     named = drowning(plan.domain, plan.queries).keys()
     task = [query.clique for query in plan.queries if query.pool == "task"]
     if all(named & set(clique) for clique in task):
@@ -115,6 +116,7 @@ def _rare(plan: Plan) -> tuple[str, ...]:
     """
     target = plan.schema[plan.task.target]
     pairs = [query for query in plan.queries if query.kind in ("pair", "joint")]
+    # Where the noise of all classes is large that is said, and a rare class need not be.
     if target.is_number or target.level_count < 3 or not pairs or large_error(plan):
         return ()
     part = math.fsum(query.relative_error for query in pairs) / len(pairs) / target.size

@@ -93,6 +93,7 @@ def rounds_for(frame: Frame, s: tuple[str, ...]) -> AdaptiveRounds | None:
             "another rule for 3-way marginals.",
             field="accountant",
         )
+    # The forest is planned after the rounds, so columns outside S stand for its pool here.
     background = len(s) < len(frame.schema.columns) - 1
     pool = frame.total * frame.pools(background=background)["task"] * ROUNDS_SHARE
     amount = pool * (1.0 - CHOICE_SHARE)
@@ -293,6 +294,7 @@ def ties_pay(
     forest = forest_for(frame, measured, joined, None)
     if forest is None:
         return False
+    # Delta 0 is only right under zCDP, the one accountant that rounds are allowed with.
     _, tree = background_queries(frame, singles, forest, frame.pools()["background"], 0.0)
     # `forest_for` gives only forests of a round or more, and these make a choice.
     assert tree is not None
@@ -373,6 +375,8 @@ def _selection(frame: Frame, target: str, share: float, taken: float) -> Selecti
         sensitivity = regression.moved(frame.contribution)
         label = "step of the regression that chooses features"
         step = frame.accountant.gaussian(amount / STEPS, taken / STEPS, label)
+        # The accountant gives sigma for counts; a gradient moves by another amount, at the same
+        # rho.
         event = rescaled(step, sensitivity, label)
     else:
         sensitivity = _score_sensitivity(frame, target)

@@ -109,6 +109,7 @@ def _anew(
     kept = {(query.event.epsilon, query.event.delta) for query in queries}
     joint = plan.domain.cells((*plan.s, plan.task.target))
     pairs_only = bool(plan.task.weights or plan.task.further)
+    # The joint may win at one epsilon and the pairs at another; a plan's own choice is kept here.
     may_change = len(plan.s) > 1 and not pairs_only and joint <= plan.task.max_joint_cells
     points: list[ErrorPoint] = []
     for epsilon in epsilons:

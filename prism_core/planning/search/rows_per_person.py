@@ -132,8 +132,11 @@ def _choice(plan: Plan, mean: float) -> RowsChoice:
     # Where every person weighs one the counts add up to the persons, however many rows there are.
     shared = plan.contribution.shared
     total, told = (plan.n, _distinct(plan, mean)) if shared else (rows, rows)
+    # `relative_error` is over `mass`, the least that counts may add up to, in `unit` a row or
+    # person; here noise is over what they are expected to add up to.
     noise = [query.relative_error * plan.mass / unit / total for query in queries]
     sample = [table_error(query.cells, told, 0.0) for query in queries]
+    # Noise and draw are independent, so their squares add up (`table_error`).
     both = [math.hypot(*parts) for parts in zip(noise, sample, strict=True)]
     return RowsChoice(
         max_rows=plan.schema.max_rows,

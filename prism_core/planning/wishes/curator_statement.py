@@ -139,6 +139,7 @@ class CuratorStatement:
             value = float(self.threshold)
         except ValueError:
             return None
+        # `float` also reads "nan", which no comparison holds for, and "inf".
         return value if 0.0 <= value <= 1.0 else None
 
     @property

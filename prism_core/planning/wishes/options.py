@@ -114,6 +114,7 @@ class Option:
         return self._in_range(value)
 
     def _in_range(self, value: Any) -> bool:  # noqa: ANN401
+        # Infinite ends instead of none: NaN fails the comparison, whichever end is open.
         low = -math.inf if self.low is None else self.low
         return low <= value <= (math.inf if self.high is None else self.high)
 
