@@ -226,10 +226,12 @@ class _Choices:
         triples = None if known.whole else triples_for(frame, known.s, known.cliques)
         # S counts as one node: measured as one, or tied together round by round where that is
         # worth its noise. Where it is not, the forest's pairs within S, which are smaller, may be.
-        alone = frame.by_rounds and (
-            adaptive is not None or not ties_pay(frame, known.cliques, known.singles, known.at_once)
-        )
-        tied = known.whole or alone or bool(known.squares.pairs)
+        tied = known.whole or bool(known.squares.pairs)
+        # Not where S is one node anyway: `ties_pay` holds for zCDP, which a joint does without.
+        if not tied and frame.by_rounds:
+            tied = adaptive is not None or not ties_pay(
+                frame, known.cliques, known.singles, known.at_once
+            )
         forest = forest_for(frame, known.cliques, known.s if tied else known.at_once, triples)
         rounds = 0 if forest is None else forest.rounds
         pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)

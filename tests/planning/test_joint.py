@@ -43,6 +43,15 @@ def test_few_causes_are_measured_at_once(k):
     assert found.joint.error == pytest.approx(joint.relative_error, rel=1e-6)
 
 
+@pytest.mark.parametrize("accountant", ["zcdp", "basic"])
+def test_a_joint_of_all_of_s_has_no_rounds_to_refuse(accountant):
+    """Rounds need zCDP; where they were asked for and none is run, any accountant does."""
+    wish = Task(target="y", three_way="adaptive")
+    found = plan([2] * 5, wish, causes=["x0", "x1", "x2"], accountant=accountant)
+    assert found.measures_all_at_once
+    assert any("measured with the target at once" in warning for warning in found.warnings)
+
+
 def test_beside_a_joint_the_pairs_stay():
     """Without interactions they say more: their cells are few."""
     found = plan([2] * 5)
