@@ -149,6 +149,7 @@ def _of(column: Column, cells: pd.Series) -> Coverage:
     texts = pd.Series(different).str.strip()
     counts = np.bincount(places, minlength=len(texts))
     fits = inside(column, texts)
+    # A level may be spelled NA or ?, and then such a cell is not empty.
     empty = is_empty(texts) & ~fits
     outside = ~fits & ~(empty & column.nullable)
     return Coverage(
@@ -168,6 +169,7 @@ def _misfit(
     clipped: NDArray[np.bool_],
 ) -> Misfit:
     cells, strange = counts.sum(), counts[~fits & ~empty & ~clipped].sum()
+    # Where the declaration says what empty cells become, they may be as many as there are.
     blank = 0 if column.nullable or column.fill is not None else counts[empty].sum()
     if column.other is not None:
         if strange > MOST * cells and not counts[fits].any():
@@ -175,4 +177,5 @@ def _misfit(
         strange = 0
     if strange + blank > MOST * cells:
         return "values" if strange >= blank else "empty"
+    # A special value beyond the bounds is no number, and never clipped.
     return "clipped" if counts[clipped & ~fits].sum() > MOST * cells else ""

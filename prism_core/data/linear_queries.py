@@ -92,6 +92,7 @@ class Basis:
             x = (2.0 * np.arange(self.bins) + 1.0) / self.bins - 1.0
             powers = (1,) if self.kind == "value" else (0, 1, 2)
             rows = np.array([np.rint(GRID * x**power) for power in powers], dtype=np.int64)
+        # What has no value adds nothing to these sums; its own indicators follow below.
         rows = np.pad(rows, ((0, 0), (0, self.valueless)))
         if self.kind == "value":
             return rows
@@ -239,11 +240,14 @@ class LinearQuery:
 def _root(square: int) -> float:
     """The root of a whole number, rounded up."""
     root = math.isqrt(square)
+    # The float root is off by less than a unit in its last place, so one step up is never too
+    # small.
     return float(root) if root * root == square else math.nextafter(math.sqrt(square), math.inf)
 
 
 def _widest(columns: NDArray[np.int64], times: int = 1) -> int:
     """The largest squared distance between two columns, the first of them `times` as long."""
+    # In one row the least and the largest entry are furthest apart: no pair has to be looked at.
     if columns.shape[0] == 1 and times == 1:
         return int(columns.max() - columns.min()) ** 2
     # Equal columns are as far from all others, so each is looked at once.

@@ -121,6 +121,7 @@ class BatchedRows(RowsView):
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing by itself."""
         wanted = [tuple(clique) for clique in cliques]
+        # What was not planned costs a pass of its own; the others stay known.
         if not set(wanted).issubset(self.planned):
             return self.rows.counts(wanted)
         if not self._known:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.level import Level
 
+# No leading zeros, as 01 is another text in the file than 1; 15 digits, which a float holds
+# exactly.
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]+)?")
 _REAL = re.compile(r"-?(0|[1-9][0-9]{0,9})\.[0-9]{1,5}")
@@ -65,6 +67,7 @@ def level_of(text: object) -> Level:
     if isinstance(text, float):
         return int(text) if text.is_integer() and abs(text) < 1e15 else text
     found = str(text).strip()
+    # Python has no whole number -0: it would become the text 0.
     if _WHOLE.fullmatch(found) and found != "-0":
         return int(found)
     if _REAL.fullmatch(found):
@@ -149,6 +152,7 @@ def pair_list(text: str, where: str) -> Coded:
     """
     pair = _pair_of(text)
     best: list[str] = []
+    # The comma last: words hold one more often than any other mark.
     for mark in ("\n", "|", ";", ","):
         pieces = [piece.strip() for piece in _pieces(text, mark) if piece.strip()]
         if pair is not None and mark == ",":

@@ -131,6 +131,7 @@ class Codebook:
                     )
                 column = replace(column, lower=float(bounds.lower), upper=float(bounds.upper))
             columns.append(column)
+        # In the codebook's order, whatever the order of asking: it is written into the schema.
         by_hand = tuple(n for n in self.names if n in {*self.source.by_hand, *wanted})
         return replace(self, columns=tuple(columns), source=replace(self.source, by_hand=by_hand))
 

@@ -198,6 +198,7 @@ class CodebookColumn:
         """What is known, as the plain values of a schema's column; or of one to be learned."""
         if not self.learn or self.column is not None:
             return self._known
+        # Words are for declared values, and a column that is to be learned has none yet.
         asked = {"kind": self.kind or "categorical", "learn": {}}
         return {part: value for part, value in self._known.items() if part != "labels"} | asked
 

@@ -59,6 +59,7 @@ def read_codebook(
         name = found.name
         content = _file_content(found)
     else:
+        # A text that was typed may hold half of a surrogate pair, which has no bytes in UTF-8.
         content = found.encode("utf-8", "replace") if isinstance(found, str) else found
     name = file_name(name) if name else "codebook"
     program = program_of(content[:_HEAD])
@@ -66,6 +67,7 @@ def read_codebook(
         raise SchemaError("A catalog belongs to a file of SAS.", field="catalog")
     if program is not None:
         return _of_statistical_file(content, name, program, format, catalog)
+    # After the statistical programs: their files hold rows, too, and may be as large as a table.
     if len(content) > untrusted.CODEBOOK.size:
         raise untrusted.CODEBOOK.refuse(
             f"is larger than {untrusted.CODEBOOK.size // 1_000_000} MB, which is not read."
@@ -88,6 +90,7 @@ def _file_content(path: Path) -> bytes:
         return untrusted.read_bytes(path, untrusted.TABLE)
     except TableError as error:
         wrong = str(error)
+    # Outside of the handler: the context of an error would hold what the reader said of the file.
     raise SchemaError(wrong, field="codebook")
 
 
@@ -113,6 +116,7 @@ def _of_statistical_file(
     if about is None:
         raise SchemaError(wrong, field="codebook")
     if labels is not None:
+        # A file of SAS names the set of labels of each variable; the sets stand in the catalog.
         about.variable_value_labels = {
             variable: labels[title]
             for variable, title in (about.variable_to_label or {}).items()
@@ -176,6 +180,7 @@ def _workbook_rows(content: bytes, name: str, sheet: str | None) -> list[tuple[i
         refused = error
     if refused is None:
         return rows
+    # First, as it names the sheets to choose from.
     if refused.sheets:
         chosen(refused.sheets, sheet, "the workbook has several sheets")
     raise SchemaError(str(refused), field="codebook")

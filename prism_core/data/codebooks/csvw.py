@@ -86,6 +86,8 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
     check_count(len(entries))
     codes = missing_codes(given.get("null", ""), "The CSVW metadata")
     columns = [
+        # What is written once above holds below, unless it is written there again (inherited
+        # properties).
         _column(given | entry, number, None if "null" in entry else codes)
         for number, entry in enumerate(entries, start=1)
         if _in_table(entry, number)
@@ -97,6 +99,7 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
 def _in_table(entry: object, number: int) -> bool:
     if not isinstance(entry, dict):
         raise SchemaError(f"Column {number} of the CSVW metadata is no object.", field="codebook")
+    # A virtual column is a statement about each row, and stands in no cell of the file.
     return entry.get("virtual") is not True
 
 
@@ -202,6 +205,7 @@ def _decimals(base: str, facets: dict[str, Any]) -> int | None:
         return 0
     form = facets.get("format")
     pattern = form.get("pattern") if isinstance(form, dict) else form
+    # Digits before an exponent do not say where the last decimal stands.
     if not isinstance(pattern, str) or "." not in pattern or "E" in pattern:
         return None
     places = re.match(r"[0#]{1,12}", pattern.rpartition(".")[2])

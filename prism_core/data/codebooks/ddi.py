@@ -101,6 +101,7 @@ class _Reader(XmlReader):
         return SchemaError(f"Line {self.parser.CurrentLineNumber}: {what}", field="codebook")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
+        # Without its namespace, which differs from one version of DDI to the next.
         name = tag.rpartition(" ")[2]
         self.elements += 1
         if not self.path and name != "codeBook":
@@ -175,6 +176,7 @@ class _Reader(XmlReader):
         elif name == "catValu" and self.entry is not None:
             self.entry.value = text
         elif name == "labl" and parent == "catgry" and self.entry is not None:
+            # The first label stays: further ones are the same in other languages or lengths.
             self.entry.label = self.entry.label or text
         elif name == "labl" and parent == "var":
             self.variable.label = self.variable.label or plain_text(text)
@@ -193,6 +195,7 @@ def _of_file(
         wanted = str(resource)
     else:
         wanted = described[chosen(names, resource, "the codebook describes several files")]
+    # A variable that names no file may stand in any of them.
     return [one for one in variables if wanted in _files(one) or not _files(one)]
 
 
@@ -307,6 +310,7 @@ def _range(variable: _Variable) -> tuple[float | None, float | None]:
     for one in variable.valid:
         if one.get("UNITS", "INT").upper() not in ("INT", "REAL"):
             continue
+        # Values are clipped to a bound, so one that may not be reached serves as well.
         lows.append(number_of(one.get("min", one.get("minExclusive"))))
         highs.append(number_of(one.get("max", one.get("maxExclusive"))))
     low = [number for number in lows if number is not None]

@@ -127,6 +127,8 @@ def read(sheet: Sheet) -> tuple[list[CodebookColumn], list[tuple[str, str]]]:
     groups: list[list[SheetRow]] = []
     for row in sheet.rows:
         name = row.cells[places["name"]]
+        # Only a column of codes makes rows of one name levels; else a second row is a mistake,
+        # which `Codebook` refuses.
         if groups and "code" in places and name in ("", groups[-1][0].cells[places["name"]]):
             groups[-1].append(row)
         elif not name:
@@ -206,12 +208,15 @@ class _Entry:
     def _kind(self, listed: Coded) -> tuple[Kind | None, bool, str]:
         """The kind, whether numbers are whole, and what it is where no kind is meant."""
         for part in ("type", "format"):
+            # A length or precision may stand behind the word: varchar(20), decimal(5,2).
             word = folded(self[part].split("(")[0])
             if word in _KINDS:
                 kind: Kind = _KINDS[word]
                 # 1=Male, 2=Female under "numeric" are codes, as is a list without any words.
                 if kind == "numeric" and len(listed[0]) > 1 and not self._has_bounds():
                     kind = "categorical" if listed[1] else "ordinal"
+                # A flag is read from the words of `FLAG_TEXTS` alone; Male and Female are two
+                # levels.
                 if kind == "boolean" and any(
                     level_text(level).lower() not in FLAG_TEXTS for level in listed[0]
                 ):
@@ -247,6 +252,8 @@ class _Entry:
                 (level, words.get(level_text(level), ""))
                 for level in listed[0]
                 if isinstance(level, str)
+                # A single code of a number without bounds is no list of levels (`_kind`): it stands
+                # for no value.
                 or (low is None and high is None)
                 or (low is not None and level < low)
                 or (high is not None and level > high)

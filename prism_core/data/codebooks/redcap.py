@@ -115,6 +115,7 @@ class _Field:
 
     @property
     def nullable(self) -> bool:
+        # A field may be required and hidden by its branching logic, and then its cell is empty.
         return bool(self["branching"]) or self["required"].lower() not in ("y", "yes", "1", "true")
 
     def column(self, **known: Any) -> CodebookColumn:  # noqa: ANN401  (its fields)
@@ -182,6 +183,7 @@ def _slider(field: _Field) -> CodebookColumn:
     low, high = number_of(field["min"]), number_of(field["max"])
     return field.column(
         kind="numeric",
+        # A slider runs from 0 to 100 unless the project says otherwise.
         lower=0.0 if low is None else low,
         upper=100.0 if high is None else high,
         decimals=0,

@@ -71,6 +71,7 @@ def sheet_of(rows: Sequence[tuple[int, Sequence[str]]]) -> Sheet:
             field="codebook",
         )
     width = len(header)
+    # By the header's width, not by the cells there are: every row is filled up to it below.
     if width * len(kept) > untrusted.CODEBOOK.values:
         raise SchemaError(
             f"The codebook has more than {untrusted.CODEBOOK.values:,} cells, which are not read.",
@@ -87,9 +88,12 @@ def csv_rows(text: str) -> list[tuple[int, list[str]]]:
         SchemaError: when a quotation mark is not closed, or a limit is passed.
     """
     first = next((line for line in text.split("\n") if line.strip()), "")
+    # Of marks that are equally frequent the first: a header of one name is cut at commas.
     mark = max(_MARKS, key=first.count)
     # A process-wide setting: restored below.
     before = csv.field_size_limit(_LONGEST)
+    # Strict: else a quotation mark that is not closed makes one cell of all that follows, in
+    # silence. The line ends are left to the reader, which keeps those inside of cells.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     rows: list[tuple[int, list[str]]] = []
     cells = line = 0

@@ -140,6 +140,7 @@ class _Variable:
         shown = display(self.program, self.format)
         if shown is not None:
             return (None, _TIME) if shown.shows == "time" else ("date", "")
+        # A scale may have words at its ends alone; without gaps they are the levels of a list.
         listed = len(valid) >= _MANY and (self.measure != "scale" or _gapless(valid))
         if self.measure in ("nominal", "ordinal") or listed:
             return ("ordinal" if self.measure == "ordinal" else "categorical"), ""
@@ -203,4 +204,5 @@ def _between(code: object, low: object, high: object) -> bool:
 
 def _end(value: object, far: str) -> str:
     number = value if isinstance(value, int | float) else 0.0
+    # SPSS writes LOWEST and HIGHEST as the largest floats there are.
     return far if abs(number) > 1e300 else level_text(level_of(number))

@@ -99,6 +99,8 @@ def _from_rows(what: str) -> SchemaError:
 def _schema_of(document: object, resource: str | None) -> dict[str, Any]:
     if isinstance(document, dict) and isinstance(document.get("resources"), list):
         resources = [one for one in document["resources"] if isinstance(one, dict)]
+        # A package may hold files that are no tables. Without any schema all stay, so that the
+        # error below tells what is missing.
         tables = [one for one in resources if "schema" in one] or resources
         names = [
             str(one.get("name") or one.get("path") or place)
@@ -166,6 +168,7 @@ def _column(field: object, number: int, common: MissingCodes) -> CodebookColumn:
 
 def _kind(type_: object, listed: Coded, *, ordered: bool) -> tuple[Kind | None, str]:
     """The kind of a field, and what it is where that is none of ours."""
+    # Whatever the type: whole numbers with a list of values are codes, and no quantity.
     if listed[0]:
         return ("ordinal" if ordered else "categorical"), ""
     if type_ in ("integer", "number", "year"):
@@ -202,6 +205,7 @@ def _levels(field: dict[str, Any], constraints: dict[str, Any], where: str) -> C
     )
 
 
+# Counted, as in `code_list`: any number of blanks, tried at any place, would take its time.
 _LISTED = re.compile(
     r"-?(?:0|[1-9][0-9]{0,8})(?:\s{0,5}[,;|/]\s{0,5}-?(?:0|[1-9][0-9]{0,8})){1,200}"
 )

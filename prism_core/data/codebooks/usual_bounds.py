@@ -104,6 +104,7 @@ _RULES = (
     _Rule(r"\b(longitude|lon|lng)\b", (-180, 180), "a longitude", r"\blongitude\b|\bdegrees?\b"),
     _Rule(r"\bday of (the )?year\b", (1, 366), "a day of the year"),
     _Rule(r"\bday of (the )?month\b", (1, 31), "a day of the month"),
+    # Weeks are counted from 0 or from 1; both fit.
     _Rule(r"\b(day of (the )?week|weekday)\b", (0, 7), "a day of the week"),
     _Rule(r"\bhour of (the )?day\b", (0, 24), "an hour of the day"),
     _Rule(r"\bmonth of (the )?year\b|\bcalendar month\b|^month\b", (1, 12), "a month of the year"),
@@ -158,6 +159,7 @@ def by_words(name: str, description: str) -> UsualBounds | None:
     return None
 
 
+# Above these Stata keeps the numbers that stand for its missing values, . to .z.
 _STORED = {
     "int8": (-127, 100, "all that a byte of Stata holds"),
     "int16": (-32_767, 32_740, "all that an int of Stata holds"),

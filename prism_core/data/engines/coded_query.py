@@ -158,6 +158,8 @@ def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:
 
     wanted = [name for name in rows.columns if name != PERSON]
     rows = rows.mutate(place=ibis.row_number().over(group_by=PERSON, order_by=wanted))
+    # The number before the ID: an ID may hold a slash, a number cannot, so no two draws share a
+    # text.
     lot = _md5()(ibis.literal(f"{key}/") + rows.place.cast("string") + "/" + rows[PERSON])
     rows = rows.mutate(lot=lot)
     rows = rows.mutate(**{TURN: ibis.row_number().over(group_by=PERSON, order_by="lot")})

@@ -127,6 +127,7 @@ class EngineTable:
         """
         del names
         raise TableError("This step needs the rows at home, and they stay in their database.")
+        # Never reached; it makes this a generator, as it is for other tables.
         yield
 
     def _holder(self, clique: Clique) -> Clique | None:
@@ -147,12 +148,15 @@ class EngineTable:
         for batch in self._home(self.engine.grouped(query)):
             part, cell, count, marks, heads = map(_whole_numbers, batch.columns)
             every = part == ALL
+            # A cell came up that the scan of different cells had not met, so the rows have changed.
             if (cell[~every] == _NONE).any():
                 raise self._changed()
             people += int(heads[every].sum())
             mark += int(marks[every].sum())
             for place, table in enumerate(flat):
                 here = part == place
+                # Not `table[...] += `: a batch may hold a cell twice, from two partitions that
+                # counted by themselves, and only one would be added.
                 np.add.at(table, cell[here], count[here])
         self._check(people, mark)
         for clique, table in zip(wide, flat, strict=True):

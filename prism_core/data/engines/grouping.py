@@ -88,6 +88,8 @@ def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: st
     line = " + ".join(f"c{place} * {weight}" for place, weight in enumerate(query.weights))
     single = query.contribution.single
     weighed = "" if single else f", {_weight_sql(query.contribution)} AS weight, {TURN}"
+    # 1 + line, so that a row whose codes are all 0 has a mark. Squared below: a plain sum is the
+    # same where two rows exchange a code.
     placed = (
         f"SELECT {', '.join(places)}, (1 + {line}) % {MODULUS} AS rest{weighed} "
         f"FROM ({coded} {fence}) AS coded"
@@ -96,6 +98,8 @@ def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: st
         ("COUNT(*)", "COUNT(*)")
         if single
         else (
+            # A sum of whole numbers is wider to some databases (NUMERIC, HUGEINT): another type in
+            # Arrow.
             "CAST(SUM(weight) AS BIGINT)",
             f"CAST(SUM(CASE WHEN {TURN} = 0 THEN 1 ELSE 0 END) AS BIGINT)",
         )
@@ -155,6 +159,7 @@ def different_sql(inner: str, names: Sequence[str]) -> str:
         inner: a query with these columns.
         names: of columns; of a row of the answer all but one are null.
     """
+    # A row without any such cell would come home as one more line of nulls.
     there = " OR ".join(f"{name} IS NOT NULL" for name in names)
     sets = ", ".join(f"({name})" for name in names)
     return (

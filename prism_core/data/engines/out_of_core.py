@@ -202,6 +202,8 @@ class BigTable:
                 n += batch.num_rows
                 people += batch.num_rows if turns is None else turns.write(batch)
                 for name, file in written.items():
+                    # No `HOME` is left by now: a narrow type would make another code of -1, in
+                    # silence.
                     file.write(codes[name].astype(code_type(schema.size(name))).tobytes())
         if n == 0:
             raise TableError(f"The table {self.name!r} has columns but no rows.")
@@ -262,6 +264,7 @@ def open_table(
     scratch = make(workspace)
     try:
         engine = open_engine(address, scratch.path, separator=separator, encoding=encoding)
+    # An interrupt, too: the private folder may hold a copy of rows by then.
     except BaseException:
         scratch.close()
         raise

@@ -52,6 +52,8 @@ def texts_as_parquet(
             file, path.name, separator=separator, encoding=encoding, sheet=sheet
         ):
             _check_case(list(cells.columns), path.name)
+            # Declared and not inferred: all parts of a file must have one type, whatever their
+            # cells.
             kinds = pa.schema([(title, pa.string()) for title in cells.columns])
             yield pa.Table.from_pandas(cells, schema=kinds, preserve_index=False)
 
@@ -129,6 +131,8 @@ def _travels(kind: pa.DataType) -> bool:
     if is_.is_dictionary(kind):
         return is_.is_string(kind.value_type) or is_.is_large_string(kind.value_type)
     if is_.is_timestamp(kind):
+        # Milliseconds become microseconds there, which fails for a far moment; and one with a time
+        # zone is shown in that of the session.
         return kind.tz is None and kind.unit in ("us", "ns")
     return (
         is_.is_boolean(kind)
@@ -149,6 +153,7 @@ def _write(tables: Iterable[pa.Table], target: Path) -> None:
     with files.new(target) as file:
         try:
             for table in tables:
+                # Made with the first part, which is the first to know the columns.
                 writer = writer or pq.ParquetWriter(file, table.schema)
                 writer.write_table(table)
         finally:

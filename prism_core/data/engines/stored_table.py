@@ -126,6 +126,7 @@ class StoredTable:
                 field="holdout",
             )
         held = 0
+        # The draw stands in a file: both parts, and another process, must cut at the same rows.
         with self.folder.write_new(_ASIDE) as file:
             for _, _, marks in self._drawn((), rows, rng):
                 held += int(marks.sum())
@@ -141,6 +142,7 @@ class StoredTable:
         """
         names, most = self.schema.names, self.schema.max_rows
         wanted = min(max(1, rows // most), self.people)
+        # By columns, as they are filled and read one at a time.
         kept = np.empty((wanted * most, len(names)), dtype=np.int32, order="F")
         first = np.ones(wanted * most, dtype=bool)
         place = 0
@@ -184,6 +186,8 @@ class StoredTable:
             while len(left) < begun:
                 left = np.concatenate([left, next(marks)])
             now, left = np.concatenate([now, left[:begun]]), left[begun:]
+            # Rows before the first head of a batch count 0 heads: they go on with the person at
+            # `now[0]`.
             yield codes, first, now[np.cumsum(first)]
             now = now[-1:]
 
@@ -263,6 +267,7 @@ def from_dict(document: dict[str, Any], schema: Schema, *, public: bool) -> Stor
 
 def code_type(size: int) -> np.dtype:
     """The narrowest type for codes of a column of that size."""
+    # Two bytes hold the codes of any column, which has little more than 10,000.
     return np.dtype(np.uint8 if size <= 256 else np.uint16)
 
 

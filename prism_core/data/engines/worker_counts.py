@@ -180,6 +180,7 @@ def different_cells() -> Callable[[Batches], Batches]:
         for batch in batches:
             schema = batch.schema
             for name in schema.names:
+                # Joined batch by batch: all cells of a partition may be more than a worker holds.
                 cells = [batch.column(name).drop_null(), *([found[name]] if name in found else [])]
                 found[name] = pa.chunked_array(cells).unique()
         for name, cells in found.items():
