@@ -123,6 +123,7 @@ def _tables(rows: list[tuple[Any, ...]]) -> list[np.ndarray]:
     found = [np.zeros(schema().shape(clique), dtype=np.int64) for clique in cliques()]
     index = {frozenset(clique): number for number, clique in enumerate(cliques())}
     for row in rows:
+        # A column outside of the grouping set is NULL; a code never is.
         used = frozenset(name for name in place if row[place[name]] is not None)
         number = index[used]
         cell = tuple(row[place[name]] for name in cliques()[number])

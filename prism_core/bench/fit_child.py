@@ -46,6 +46,7 @@ def workload(columns: int, seed: int = 0) -> tuple[dict[str, int], list[Measurem
         given = sizes[names[above]] if j else 1
         law = rng.dirichlet(np.full(sizes[names[j]], 1.0), size=given)
         state = codes[:, above] if j else codes[:, 0]
+        # Without the last bound, so that rounding cannot add a level.
         steps = np.cumsum(law, axis=1)[state, :-1]
         codes[:, j] = (rng.random(ROWS)[:, None] > steps).sum(axis=1)
         if j:
@@ -98,6 +99,7 @@ def main(engine: EngineName, columns: int, *, sample: bool) -> dict[str, float]:
     # The least: what is above it came from other processes.
     found |= {"warm_s": min(again), "peak_mb": peak_megabytes()}
     if sample:
+        # Before the clock starts: handing the model over is no part of mbi's sampling.
         field = made.markov_random_field() if engine == "mbi" else None
         begun = time.perf_counter()
         if field is None:

@@ -218,6 +218,7 @@ def _document(text: str) -> dict[str, Any]:
         document = None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ConfigError("This is not a project as *Save the project* writes it.", field="project")
+    # In Python true equals 1, and would pass for a version.
     if document.get("version") != VERSION or isinstance(document["version"], bool):
         raise ConfigError(
             f"The project's version must be {VERSION}. Update this program to read a newer one.",

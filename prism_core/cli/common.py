@@ -291,6 +291,7 @@ def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
         path, replace(untrusted.DOCUMENT, field="rehearsal", error=ConfigError)
     )
     try:
+        # Points come first, one a line; the summary is the last line.
         last = text.strip().splitlines()[-1]
         return estimates_from(untrusted.from_json(last, untrusted.DOCUMENT)["estimates"])
     except (ValueError, IndexError, KeyError, TypeError):

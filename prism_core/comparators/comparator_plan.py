@@ -289,6 +289,7 @@ class ComparatorPlan(ZcdpPlan):
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the curator; they follow from the plan alone."""
         found = self.about_budget
+        # The fewest rows that these persons can have: beside them the noise weighs most.
         mass = self.schema.contribution.totals(self.n)[0]
         errors = [
             expected_relative_error(self.schema.size(name), event.sigma, mass)

@@ -184,6 +184,8 @@ def _growth(plan: Plan, three: ThreeWayChoice, found: Found = USUAL) -> tuple[fl
     """Cells of the model after the rounds, and those of all rounds together, as they may come."""
     candidates = three.candidates
     if len(plan.s) > WATCHED and isinstance(candidates, Candidates):
+        # A run watches those that tell most about Y. A plan knows none of that: the first stand for
+        # them.
         candidates = candidates.within(plan.s[:WATCHED])
     clear = plan.mass / three.sigma / three.cells
     usual = _ALL if clear > _CLEAR else _FEW

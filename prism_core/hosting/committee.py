@@ -94,6 +94,8 @@ class Committee:
         start = protocol.plan.hash[:12]
         try:
             root = files.folder(files.folder(self._workspace) / FOLDER)
+            # One at a time: the number is counted, and two submissions of a plan must not take the
+            # same.
             with files.alone(root):
                 number = f"{start}-{len(list(root.glob(f'{start}-*'))) + 1}"
                 folder = root / number
@@ -147,6 +149,7 @@ class Committee:
             AccessError: when this person may not see it.
             ConfigError: when there is none.
         """
+        # Matched before it becomes part of a path: a number may come from an address.
         if not NUMBER.fullmatch(number) or not self._path(number, ABOUT).is_file():
             raise ConfigError("There is no protocol of this number.", field="protocol")
         found = self._read(number)
@@ -236,6 +239,7 @@ class Committee:
         return self._decide(number, "withdraw", "")
 
     def _decide(self, number: str, kind: StepKind, text: str) -> SubmittedProtocol:
+        # Before the lock: whoever may not see the protocol must not hold it up either.
         self.get(number)
         try:
             # One at a time: two decisions at once must not both find that it waits.
@@ -284,6 +288,7 @@ class Committee:
             text,
             by=names_of(found.votes),
             role=self._hosting.committee,
+            # The last vote completed the quorum: after it nobody votes.
             date=found.votes[-1].at[:10],
             number=found.number,
             votes=found.votes,
@@ -306,6 +311,7 @@ class Committee:
             "text": text,
             "vote": None if vote is None else vote.to_dict(),
         }
+        # Logged first: what nobody could find again is not done.
         self._note(_DEEDS[kind], number)
         try:
             content = f"{json.dumps(step, ensure_ascii=False)}\n".encode()
@@ -341,6 +347,7 @@ def confirm(found: ApprovedPlan, workspace: Path, hosting: Hosting, starter: str
             field="protocol",
         )
     protocol = read(workspace, number, hosting.quorum)
+    # Whoever starts the run stands apart as well: their own vote does not count.
     check_votes(found, workspace, hosting.quorum, {*protocol.apart, starter})
     # Votes stay signed when somebody else sends the protocol back.
     if protocol.state != "approved":

@@ -195,6 +195,7 @@ def _roles_file(path: Path, _changed: int) -> Path | None:
 
 def _address(auth: Mapping[str, Any]) -> str:
     """The app's address, from the entries that Streamlit's login needs; all of them are there."""
+    # The last one, client_kwargs, need not be there.
     for name in _ENTRIES["auth"][:-1]:
         if not isinstance(auth.get(name), str) or not auth[name]:
             raise ConfigError(
@@ -208,6 +209,7 @@ def _address(auth: Mapping[str, Any]) -> str:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not address.endswith(_CALLBACK):
         raise _refused("redirect_uri", f"the app's address with {_CALLBACK} at its end")
+    # Without TLS a login could be read on its way through the network.
     if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost"):
         raise _refused("redirect_uri", "an https address, or one of this machine")
     return address.removesuffix(_CALLBACK)

@@ -62,6 +62,7 @@ def identified(claims: Mapping[str, Any], hosting: Hosting, now: float) -> Ident
             "who runs this server. Nothing was done.",
             field="login",
         )
+    # A login that does not say when it was made counts as ended.
     since = math.inf
     if isinstance(issued, int | float) and not isinstance(issued, bool):
         since = now - float(issued)

@@ -25,6 +25,7 @@ def seen(workspace: Path, person: Identity) -> None:
         OSError: when the names cannot be written.
     """
     audit_log.note(workspace, person, "login")
+    # One at a time: two logins must not write over each other's names.
     with files.alone(files.folder(workspace / audit_log.FOLDER)):
         known = names(workspace)
         if known.get(person.subject) != person.name:

@@ -87,6 +87,7 @@ class ProjectStore:
     @staticmethod
     def record_in(workspace: Path, id: str) -> ProjectRecord | None:
         """As `record`, where nobody asks: at the gate of a run."""
+        # Matched before it becomes part of a path: the id stands in an address.
         if not _ID.fullmatch(id):
             return None
         try:
@@ -151,6 +152,7 @@ class ProjectStore:
             )
             if found is None:
                 audit_log.note(self._workspace, self._person, "project made", id)
+            # Before its record: a project that is listed can be opened.
             self._write(id, _PROJECT, project_file.dumps(project))
             self._describe(record)
 
@@ -235,6 +237,7 @@ class ProjectStore:
 
     def _describe(self, record: ProjectRecord) -> None:
         document: dict[str, Any] = dict(vars(record))
+        # The folder's name is the id; a second one in the file could differ from it.
         del document["id"]
         self._write(record.id, _ABOUT, json.dumps(document, ensure_ascii=False))
 

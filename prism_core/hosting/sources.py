@@ -138,6 +138,7 @@ def _source(entry: object, number: int, path: Path) -> Source:
     ):
         raise ConfigError(f"{where}: curators must be a list of subjects.", field="curators")
     address = parse(entry["address"], path.parent.resolve())
+    # `shown` puts these marks in the place of a password that is written out.
     if _HIDDEN in address.shown:
         raise ConfigError(
             f"{where} holds a password. Name it by a variable of the server's environment, such as "
@@ -177,8 +178,10 @@ def _check_apart(found: tuple[Source, ...]) -> None:
 def _tables(address: Address) -> frozenset[object]:
     """What tells tables from others, however account and host are written; of files each one."""
     if not address.is_url:
+        # Files that are not there yet are told by their address.
         return frozenset(path.resolve() for path in _files(address)) or frozenset({address.shown})
     parts = urlsplit(address.shown)
+    # A database in a file is told by the file, however its path is written.
     path = str(address.path_part().resolve()) if parts.hostname is None else parts.path
     where = (address.place, parts.hostname, parts.port or _PORT, path)
     return frozenset({(*where, address.entry("schema"), address.entry("table"))})

@@ -85,6 +85,7 @@ class SubmittedProtocol:
     def state(self) -> ProtocolState:
         """Where it stands."""
         kinds = {step.kind for step in self.steps}
+        # Votes stay when a protocol is withdrawn or sent back, and count for nothing then.
         if "withdraw" in kinds:
             return "withdrawn"
         if "send back" in kinds:

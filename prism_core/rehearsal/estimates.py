@@ -156,6 +156,7 @@ def leads(points: Iterable[RehearsalPoint], shift: Shift) -> tuple[Lead, ...]:
             )
     found: list[Lead] = []
     for epsilon, by_variant in sorted(table.items()):
+        # Seeds that all designs have: one that lacks a hard seed must not look better for it.
         seeds = set.intersection(*map(set, by_variant.values()))
         if len(by_variant) < 2 or not seeds:
             continue

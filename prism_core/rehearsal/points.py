@@ -86,6 +86,8 @@ class PointStore:
             return []
         for line in lines:
             try:
+                # Under the name of now: points are kept by content, and a design may have been
+                # renamed.
                 point = RehearsalPoint(**(json.loads(line) | {"variant": variant}))
             except (ValueError, TypeError, OverflowError, RecursionError):
                 continue

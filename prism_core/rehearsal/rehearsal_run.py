@@ -175,6 +175,7 @@ def _shared(
         }
     try:
         while given:
+            # What can be cancelled no other process has begun.
             mine = next((future for future in reversed(given) if future.cancel()), None)
             if mine is not None:
                 run = given.pop(mine)

@@ -128,6 +128,7 @@ class StandIn:
         digest = hashlib.sha256(json.dumps(document, sort_keys=True, default=list).encode())
         for name, table in (("train", self.train), *sorted(self.holdouts.items())):
             digest.update(f"{name} {table.codes.shape}".encode())
+            # In one order of memory, whichever the codes are held in.
             digest.update(np.ascontiguousarray(table.codes).tobytes())
         return digest.hexdigest()
 
@@ -225,6 +226,7 @@ def people_of(people: int, max_rows: int, mean: float = MEAN_ROWS) -> NDArray[np
     if max_rows == 1:
         return None
     more = (mean - 1.0) / mean  # chance of another row
+    # Midpoints of equal parts of (0, 1): the law's quantiles, with nothing drawn.
     ranks = (np.arange(people) + 0.5) / people
     kept = 1 + np.floor(np.log(ranks) / np.log(more)).astype(np.int64)
     return np.repeat(np.arange(people), np.minimum(kept, max_rows))

@@ -228,11 +228,13 @@ def by_regime(scenario: Scenario, dag: Dag | None, target: str) -> tuple[Scenari
     """
     regimes: list[Regime] = []
     if dag is not None:
+        # What was learned is a blanket: it does not say which of its columns are causes.
         if given_by(dag, "causal", target) and not dag.learned:
             regimes.append("causal")
         if given_by(dag, "graphical", target):
             regimes.append("graphical")
     regimes.append("predictive")
+    # False comes before True, and sorting is stable: the others keep their order.
     regimes.sort(key=lambda regime: regime != scenario.task.regime)
     return tuple(
         replace(scenario, name=regime, task=replace(scenario.task, regime=regime))

@@ -144,6 +144,7 @@ def fetch() -> RawTable:
 
 def coded(frame: pd.DataFrame) -> pd.DataFrame:
     """The OpenML frame in integer codes; see `fetch`."""
+    # The value that code 0 stands for in the paper's file, and the width of a step.
     first = {"age": 16, "hours-per-week": 1, "education-num": 1}
     step = {"capital-gain": 1_000, "capital-loss": 50}
     result = {}

@@ -228,6 +228,7 @@ def most_correlated_not_private(table: EncodedTable, target: str, k: int) -> tup
         x = table.column(name).astype(float)
         if name != target and x.std() > 0.0 and y.std() > 0.0:
             found[name] = abs(float(np.corrcoef(x, y)[0, 1]))
+    # Stable: features that are equally correlated keep the schema's order.
     return tuple(sorted(found, key=lambda name: -found[name])[:k])
 
 
@@ -303,6 +304,7 @@ def _independent(asked: RunRequest, case: Case) -> SyntheticTables:
     schema, n = case.schema, case.train.n
     delta, count = 1.0 / n**2, len(schema.names)
     account = accountant(asked.setting.accountant)
+    # Parts of what the accountant adds up: rho, or epsilon itself under basic composition.
     part = account.amount(asked.epsilon, delta) / count
     # A hair less, so that the float sum of the parts stays within delta.
     event = account.gaussian(part, delta * (1.0 - 1e-12) / count, "column")
@@ -364,6 +366,7 @@ class RunScorer:
     def _case(self, asked: RunRequest) -> Case:
         key = _place(asked)
         if key not in self._cases:
+            # Runs come seed by seed, so the oldest table is the one that nobody asks for again.
             while len(self._cases) >= _CASES:
                 self._cases.pop(next(iter(self._cases)))
             self._cases[key] = asked.benchmark.draw(key[1])
@@ -420,6 +423,7 @@ def reached(
     y = rows.column(target)
     shown = np.unique(known.column(target))
     if len(shown) < 2:
+        # Everybody is predicted to be of the only class that was learned.
         share = float(np.mean(y == shown[0])) if len(shown) else 0.0
         return 0.5, share
     proba = fit(learner, known, target=target, features=features).probabilities(rows)

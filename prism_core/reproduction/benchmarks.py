@@ -209,7 +209,9 @@ def readmission_stays_benchmark() -> Benchmark:
 def _stays(seed: int) -> Case:
     schema = readmission_stays.schema()
     train, test = readmission_stays.tables(np.random.default_rng([seed, _TABLE]))
+    # A stream of its own: the same tables are drawn whichever rows of a person are kept.
     chosen = np.random.default_rng([seed, _ROWS_OF_PERSONS])
+    # Without persons, so that no stay of a test patient is left out.
     every = replace(schema, person_id=None, persons=None, max_rows=1, one_row_per_person=True)
     return Case(
         train=encode(schema, from_frame(train), rng=chosen, public=True),

@@ -142,6 +142,7 @@ class Story:
                 seeds=self.live_seeds,
                 sizes=(PAPER_ROWS,),
             )
+            # `wanted` pairs every method with every setting; a story has some of these lines only.
             if (one.method.name, one.setting.name) in self.live
         )
 

@@ -234,6 +234,7 @@ def duels(
         ours = known.get((row.benchmark, name, row.setting, row.epsilon, row.rows))
         if ours is None:
             continue
+        # Seed by seed: both methods met the same tables, whose luck a difference takes out.
         theirs = dict(zip(row.seeds, row.onehot.aucs, strict=True))
         gaps = [
             auc - theirs[seed]

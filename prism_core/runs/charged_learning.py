@@ -107,6 +107,7 @@ def run_learn_domain(
             rng=account.rng,
             public=public,
         )
+        # Before the file is written: a kill in between would lose what was paid for.
         room.keep("domain", learned.charge, {out.name: schema_file.dumps(learned.schema)})
         out.parent.mkdir(parents=True, exist_ok=True)
         schema_file.save(learned.schema, out)
@@ -183,6 +184,7 @@ def run_learn_graph(
             noise=account.noise,
         )
         text = formats.write(learned.dag, "node-link")
+        # Before the file is written: a kill in between would lose what was paid for.
         room.keep("graph", learned.charge, {out.name: text})
         write_graph(text, out)
     return learned

@@ -313,6 +313,7 @@ def _leftovers(workspace: Path) -> MachineCheck:
 
 
 def _space(workspace: Path) -> MachineCheck:
+    # The workspace may not be there yet: the disk that it will be made on is asked.
     there = next(path for path in (workspace, *workspace.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
     found = f"{free / 10**9:,.1f} GB free"

@@ -76,6 +76,7 @@ def subject(
         s=aim.s,
         hidden=tuple(n for n in synthetic.schema.names if n not in {*features, aim.target}),
         measured=measured,
+        # A folder without a plan does not say n; the real rows at hand come nearest to it.
         n=plan.get("n") or (holdout.n if train is None else train.n),
         sampling="iid" if plan.get("sampling") == "iid" else "rounded",
     )

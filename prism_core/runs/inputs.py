@@ -81,6 +81,7 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
         encoding=config.table.encoding,
     )
     check_claim(config, raw, workspace)
+    # Where persons are declared they are who is protected and counted; else each row is a person.
     return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
 
 

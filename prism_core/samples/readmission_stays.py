@@ -154,6 +154,7 @@ def schema() -> Schema:
 def risk(stay: Columns) -> NDArray[np.float64]:
     """The true P(readmitted | causes) of every stay, from codes of levels and numbers."""
     often = _code("earlier_stays", stay)
+    # From the third stay on: code 2 stands for two or three earlier ones.
     later = often >= 2
     odds = BASE_LOG_ODDS + np.asarray(OFTEN_HERE)[often] + BACK_AGAIN * stay["back_within_30d"]
     for name in FIRST_STAYS:

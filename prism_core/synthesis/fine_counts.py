@@ -183,6 +183,7 @@ def _summed(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Sums of fine counts by part, and how many cells each sums."""
     sums = np.zeros((int(codes.max()) + 1, counts.shape[1]), dtype=np.int64)
+    # Not `sums[codes] += counts`: of the cells of one part that would add the last alone.
     np.add.at(sums, codes, counts)
     return sums, np.bincount(codes).astype(np.float64)
 

@@ -79,6 +79,7 @@ def smartnoise_mst(task: dict[str, Any], table: Any, _: Path) -> Any:  # noqa: A
     labels.fit(declared)
     numpy.random.seed(task["seed"])
     model = mst(epsilon=task["epsilon"], delta=task["delta"])
+    # Nothing is left for its own preprocessing: all of epsilon is the synthesizer's.
     model.fit(table, transformer=labels, preprocessor_eps=0.0)
     return pandas.DataFrame(model.sample(task["rows"]))
 

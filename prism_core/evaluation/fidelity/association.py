@@ -151,6 +151,7 @@ def _phi_squared(
     parts = ratio * shares
     heights = np.diff([*rows, len(down)])
     widths = np.diff([*columns, len(across)])
+    # Shapes (rows of all tables, tables across) and (tables down, columns of all tables).
     by_row = _over(np.add.reduceat(parts, columns, axis=1), down[:, None])
     by_column = _over(np.add.reduceat(parts, rows, axis=0), across[None, :])
     gradient = (

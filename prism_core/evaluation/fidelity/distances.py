@@ -333,6 +333,7 @@ def _correlations(codes: NDArray[np.int32], known: NDArray[np.bool_]) -> NDArray
     here = known.astype(float)
     x = np.where(known, codes - np.where(known, codes, 0).sum(axis=0) / here.sum(axis=0), 0.0)
     rows = here.T @ here
+    # Two columns that no row has both of give 0 / 0, which counts as no correlation below.
     with np.errstate(divide="ignore", invalid="ignore"):
         # Entry (i, j): over the rows that have both, of column i.
         means = (x.T @ here) / rows

@@ -102,6 +102,7 @@ def memorisation(
     if subject.train is None:
         return None
     tables = (subject.synthetic, subject.train, subject.holdout)
+    # As many of each: of more training rows the nearest one would be nearer by their number alone.
     size = min(MOST_ROWS, *(table.n for table in tables))
     if size < FEWEST_ROWS:
         return None
@@ -111,6 +112,7 @@ def memorisation(
     progress(0.5, "looking for the nearest rows kept aside")
     to_aside, stranger = _nearest(made, aside)
     half = np.sign(to_aside - to_train) / 2.0 + 0.5
+    # What the attacker goes by: the nearer a synthetic row, the more likely a member.
     near = -np.concatenate([member, stranger]).astype(float)
     area, variance = delong(np.repeat([True, False], size), near)
     return Memorisation(

@@ -79,6 +79,7 @@ class PairStatistics:
 
     def worst(self, most: int) -> tuple[str, ...]:
         """The columns in the pairs that are farthest apart beyond chance, in schema order."""
+        # Stable: columns that are equally far apart keep the schema's order.
         order = np.argsort(-self.beyond.max(axis=1), kind="stable")[:most]
         return tuple(self.names[place] for place in sorted(order.tolist()))
 

@@ -163,6 +163,7 @@ def _deviation(
 ) -> NDArray[np.float64]:
     """Standard deviation of every cell, as a share: noise, and rows drawn at random."""
     variance = np.full(real.shape, (sigma / subject.mass) ** 2)
+    # Rounded rows follow the model up to a row; only independent draws add a variance of their own.
     if subject.sampling == "iid" and subject.synthetic.n:
         variance = variance + made * (1.0 - made) / subject.synthetic.n
     if subject.real.n != subject.n and subject.real.n:
@@ -183,6 +184,7 @@ def _split(subject: Subject, name: str) -> TaskMarginalError:
         return _unmeasured(subject, name, total, real.sum(axis=1), made.sum(axis=1))
     deviation = _deviation(subject, real, made, sigma)
     expected = float(expected_error(real, deviation).sum())
+    # The cells' errors are taken as absolute values of independent normal noise.
     spread = math.sqrt(float((deviation**2).sum()) * _SPREAD)
     return TaskMarginalError(
         name=name, total=total, noise=expected, limit=expected + _Z_ONE_SIDED * spread, sigma=sigma

@@ -107,6 +107,7 @@ def question(
             ),
             field="features",
         )
+    # In the schema's order, so that the same columns are the same question, however they are named.
     kept = tuple(name for name in others if name in set(wanted))
     return Question(learner=learner, metric=metric, features=kept)
 

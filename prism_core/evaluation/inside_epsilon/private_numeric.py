@@ -77,6 +77,7 @@ def row_steps(
     errors = (model.fitted.predictions(holdout) - y, model.mean - y)
     found: list[NDArray[np.int64]] = []
     for error, largest in zip(errors, model.largest, strict=True):
+        # Clipped last, so that the bound of the proof holds whatever floats lost before.
         steps = np.clip(np.rint(error**2 / largest * STEPS), 0, STEPS).astype(np.int64)
         found.append(np.where(known, steps, 0))
     return found
@@ -111,6 +112,7 @@ def numeric_numbers(
         event.sigma * largest / STEPS
         for event, largest in zip(plan.events[:2], model.largest, strict=True)
     ]
+    # Where every target is known the number of rows is public, and costs nothing.
     rows, blur = float(plan.n), 0.0
     if len(noisy) > 2:
         rows, blur = float(noisy[2][0]), plan.events[2].sigma
@@ -125,6 +127,7 @@ def _r_squared(plan: PrivatePlan, sums: Sequence[float], spread: Sequence[float]
     return PrivateNumber(
         name="r2",
         subject=plan.target,
+        # Not cut at 0: a model may do worse than the mean.
         value=min(1.0, 1.0 - lost),
         deviation=math.hypot(spread[0], lost * spread[1]) / sums[1],
         limits=(-math.inf, 1.0),

@@ -121,6 +121,7 @@ def calibration_curve(
     interval = None
     if sampled is not None:
         statistic = calibration_statistic(came_true, forecast, places(forecast))
+        # Every row once: the gaps as they were seen.
         gaps = statistic(np.ones((1, len(y))))[0]
         interval = error_interval(gaps, sampled.scores({"gaps": statistic})["gaps"], len(y))
     return CalibrationCurve(
@@ -155,6 +156,7 @@ def error_interval(gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: 
     error = float(np.abs(gaps).sum())
     if error < 1e-12:  # every forecast came true
         return 0.0, share_interval(0, rows)[1]
+    # What drawing the rows again adds to the gaps that were seen.
     noise = draws - gaps
     # A sum of 0 has no sign, and gaps must be of some size.
     even = np.full(len(gaps), 1.0 / len(gaps)) * (np.sign(gaps.sum()) or 1.0)

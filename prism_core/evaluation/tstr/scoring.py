@@ -35,6 +35,7 @@ def binary_auc(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float
     if n_positive == 0 or n_negative == 0:
         return None
     rank_sum = float(midranks(score)[positive].sum())
+    # Less the least rank sum that so many rows can have it counts the pairs won (Mann and Whitney).
     return (rank_sum - n_positive * (n_positive + 1) / 2.0) / (n_positive * n_negative)
 
 
@@ -116,6 +117,7 @@ def roc_points(
     ends = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
     tpr = np.concatenate([[0.0], hits[ends] / n_positive])
     fpr = np.concatenate([[0.0], (ends + 1 - hits[ends]) / n_negative])
+    # Both rates grow along the curve, so their sum tells how far along it a point is.
     keep = _spread(fpr + tpr)
     return fpr[keep], tpr[keep]
 

@@ -172,6 +172,7 @@ class Structure:
         tables = [q for q in some if self._weights[q] > 0.0]
         asked = [*tables, *(q for q in some if self._weights[q] == 0.0)]
         flat = flatten(self.sizes, tree, [self.asked[q] for q in asked])
+        # `starts` has one entry more than there are sets: where the last one ends.
         first = dict(zip(asked, flat.starts.tolist(), strict=False))
         linear: list[int] = []
         queries: list[tuple[int, LinearQuery]] = []
