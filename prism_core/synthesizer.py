@@ -14,8 +14,15 @@ from prism_core.errors import PlanError, TableError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.targets import Target
-from prism_core.planning.wishes.task import Budget, Synthesis, Task
-from prism_core.privacy.ledger import rules
+from prism_core.planning.wishes.task import (
+    Budget,
+    Regime,
+    SelectionRule,
+    Synthesis,
+    Task,
+    ThreeWayRule,
+)
+from prism_core.privacy.ledger import Ledger, rules
 from prism_core.privacy.ledger.charging import owed
 from prism_core.runs.inputs import encode_rows, fresh_rng, recognise
 from prism_core.runs.step_account import checked_approval
@@ -31,9 +38,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.wishes.task import Regime, SelectionRule, ThreeWayRule
     from prism_core.privacy.accountants.accountant import AccountantName
-    from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
 
 

@@ -13,7 +13,7 @@ from dashboard.common.plan_changes import entry_name
 from dashboard.session.designs import PLAN
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
-from prism_core.planning.search.comparison import differences
+from prism_core.planning.search.comparison import Difference, differences
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, error_text, share_text, sigma_text
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.search.comparison import Difference
 
 _FORMATS = {
     "budget.shares.": share_text,

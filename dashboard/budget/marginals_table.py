@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.budget.edited_design import key_of
 from dashboard.common.fields import from_percent
-from prism_core.explain.plan_lines import against_uniform, lines
+from prism_core.explain.plan_lines import AllocationComparison, PlanLine, against_uniform, lines
 from prism_core.explain.run_time import size_text
 from prism_core.text.numbers import error_text, up
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dashboard.session.designs import Entries
-    from prism_core.explain.plan_lines import AllocationComparison, PlanLine
     from prism_core.planning.plan import Plan
 
 _EDITED = ("locked", "share")

@@ -11,14 +11,13 @@ from dashboard.common.fields import keeping
 from dashboard.common.steps import STEPS
 from dashboard.common.widgets import cached, mistakes
 from dashboard.session.shelf import project
-from prism_core.planning.search.rows_per_person import MOST_MEAN, rows_choices
+from prism_core.planning.search.rows_per_person import MOST_MEAN, RowsChoice, rows_choices
 from prism_core.text.numbers import count_text, error_text, sigma_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.search.rows_per_person import RowsChoice
 
 _DATA = next(step for step in STEPS if step.title == "Data")
 

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.budget.edited_design import choose, key_of
 from dashboard.common.fields import keeping
 from dashboard.components.share_bar import WHOLE, SharePart, share_bar
-from dashboard.session.designs import design_name
+from dashboard.session.designs import Entries, design_name
 from dashboard.session.shelf import project
 from prism_core.explain.plan_lines import idle_pools
 from prism_core.figures import pool_style
@@ -18,7 +18,6 @@ from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text.numbers import share_text
 
 if TYPE_CHECKING:
-    from dashboard.session.designs import Entries
     from prism_core.planning.plan import Plan
 
 LABELS = {

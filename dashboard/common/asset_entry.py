@@ -12,19 +12,16 @@ from dashboard.session import offered_sources
 from dashboard.session.shelf import project
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.wishes.config import AssetConfig
-from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.charging import asset_balance, owed
-from prism_core.runs.step_account import open_account
+from prism_core.privacy.ledger import Balance, Ledger
+from prism_core.privacy.ledger.charging import Owed, Price, asset_balance, owed
+from prism_core.runs.step_account import StepAccount, open_account
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text, left_text
 
 if TYPE_CHECKING:
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.learning_charge import LearningCharge
-    from prism_core.privacy.ledger import Balance
-    from prism_core.privacy.ledger.charging import Owed, Price
     from prism_core.privacy.ledger.records import Charge
-    from prism_core.runs.step_account import StepAccount
 
 
 def seed(key: str) -> None:

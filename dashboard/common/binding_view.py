@@ -8,12 +8,11 @@ import streamlit as st
 
 from dashboard.session.late_table import count_anew, unbind
 from dashboard.session.shelf import project
-from prism_core.data.tables.binding import binding_checks
+from prism_core.data.tables.binding import BindingCheck, binding_checks
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project
-    from prism_core.data.tables.binding import BindingCheck
 
 
 def checks(state: Project) -> tuple[BindingCheck, ...]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
-from dashboard.session.designs import number_text, read_number
+from dashboard.session.designs import BudgetEntries, number_text, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dashboard.session.designs import BudgetEntries
 
 _REPLACED = "keys of replaced widgets"
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from dashboard.common.fields import keep
 from dashboard.session.shelf import project
-from prism_core.text.languages import LANGUAGES, NAMES
-
-if TYPE_CHECKING:
-    from prism_core.text.languages import LanguageCode
+from prism_core.text.languages import LANGUAGES, NAMES, LanguageCode
 
 
 def language_entry(key: str) -> LanguageCode:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.session.shelf import project
-from prism_core.bundle.protocol.approval_file import changes, settings
+from prism_core.bundle.protocol.approval_file import SettingChange, changes, settings
 from prism_core.errors import PrismError
 from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text.markdown import plain
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dashboard.jobs.job import Job
-    from prism_core.bundle.protocol.approval_file import SettingChange
     from prism_core.planning.plan import Plan
 
 _WORDS = {

@@ -9,15 +9,17 @@ import streamlit as st
 
 from dashboard.jobs import worker
 from dashboard.session.designs import design_name
-from dashboard.session.rehearsals import scenario_of
+from dashboard.session.rehearsals import RehearsalEntries, scenario_of
 from dashboard.session.shelf import project
 from prism_core.errors import TableError
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import (
     FOLDER,
+    Estimate,
     PointStore,
     Rehearsal,
     RehearsalRequest,
+    StandIn,
     estimates,
     from_graph,
     from_rows,
@@ -28,9 +30,7 @@ from prism_core.rehearsal.variants import by_allocation, by_regime, epsilons_of
 from prism_core.text.numbers import count_text
 
 if TYPE_CHECKING:
-    from dashboard.session.rehearsals import RehearsalEntries
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.rehearsal import Estimate, StandIn
 
 
 def kept() -> PointStore:

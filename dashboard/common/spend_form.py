@@ -5,7 +5,7 @@ One form for every page that charges. What the step costs stands above it, in th
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -18,18 +18,16 @@ from dashboard.key import access
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.planning.approval import same_asset
-from prism_core.privacy.ledger.rules import CHARGED_STEPS, check_rules
+from prism_core.privacy.ledger.rules import CHARGED_STEPS, Step, check_rules
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.privacy.ledger.charging import Price
-    from prism_core.privacy.ledger.rules import Step
 
 
 class Chargeable(Protocol):

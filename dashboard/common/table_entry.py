@@ -20,7 +20,7 @@ from dashboard.session.memory import take_back
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
 from dashboard.session.shelf import project
-from prism_core.data.codebooks import read_codebook
+from prism_core.data.codebooks import Codebook, read_codebook
 from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.delimited import LATIN1, SEPARATORS
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from prism_core.data.codebooks import Codebook
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.hosting.sources import Source
 

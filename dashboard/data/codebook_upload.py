@@ -11,7 +11,7 @@ from dashboard.common import uploads
 from dashboard.common.widgets import mistakes
 from dashboard.data import codebook_bounds
 from dashboard.session.shelf import project
-from prism_core.data.codebooks import Codebook, read_codebook
+from prism_core.data.codebooks import Codebook, CodebookColumn, read_codebook
 from prism_core.data.codebooks.recognition import is_schema
 from prism_core.data.schema.codebook_source import FORMAT_TEXT, CodebookReading
 from prism_core.data.schema.level import day_text
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from prism_core.data.codebooks import CodebookColumn
     from prism_core.data.schema.column_form import FormRow
     from prism_core.data.schema.schema import Schema
 

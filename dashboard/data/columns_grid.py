@@ -12,7 +12,7 @@ from dashboard.common.widgets import mistakes as shown
 from dashboard.session.shelf import project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.column_rules import KINDS
-from prism_core.data.schema.form_mistakes import mistakes, needed_cells
+from prism_core.data.schema.form_mistakes import CellMistake, mistakes, needed_cells
 from prism_core.data.tables.header import check_header
 from prism_core.errors import SchemaError
 from prism_core.text.markdown import plain
@@ -20,7 +20,6 @@ from prism_core.text.markdown import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.schema.form_mistakes import CellMistake
 
 NEEDED = "needed"
 """Stands in every empty cell that its kind needs."""

@@ -12,14 +12,13 @@ from dashboard.session.memory import take_test
 from dashboard.session.shelf import project
 from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.header import check_columns
-from prism_core.data.tables.raw_table import read_table
+from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import TableError
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from prism_core.data.tables.raw_table import RawTable
 
 _UPLOAD = "upload_test"
 _WAYS = {

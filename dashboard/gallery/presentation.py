@@ -9,13 +9,12 @@ import streamlit as st
 from dashboard.common.widgets import enter
 from dashboard.gallery import full_screen, story_view
 from dashboard.session.shelf import project
-from prism_core.reproduction import STORIES
+from prism_core.reproduction import STORIES, Story
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.reproduction import Story
 
 # The app's own bar would show the open project to the room.
 _ALONE = """

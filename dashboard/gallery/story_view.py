@@ -15,7 +15,7 @@ from dashboard.jobs import worker
 from dashboard.session.designs import from_values
 from dashboard.session.shelf import project
 from prism_core.figures import story_dots
-from prism_core.reproduction import rows
+from prism_core.reproduction import ResultRow, Story, rows
 from prism_core.reproduction.result_tables import title
 from prism_core.text.markdown import plain
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dashboard.session.project import Project
-    from prism_core.reproduction import ResultRow, Story
 
 
 def section(story: Story) -> None:

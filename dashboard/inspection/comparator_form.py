@@ -15,7 +15,13 @@ from dashboard.jobs import worker
 from dashboard.session.inspection import ComparatorResult, StandInGround
 from dashboard.session.rehearsals import scenario_of
 from dashboard.session.shelf import project
-from prism_core.comparators import AS_PUBLISHED, COMPARATORS, NEIGHBOURS, design_comparator
+from prism_core.comparators import (
+    AS_PUBLISHED,
+    COMPARATORS,
+    NEIGHBOURS,
+    ComparatorPlan,
+    design_comparator,
+)
 from prism_core.comparators.external import (
     EXTERNAL,
     External,
@@ -33,7 +39,6 @@ from prism_core.text.numbers import eps_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prism_core.comparators import ComparatorPlan
     from prism_core.data.source import Rows
 
 _ROWS = {False: "Stand-in rows, for nothing", True: "The rows of this release"}

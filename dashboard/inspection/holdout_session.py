@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -22,16 +21,16 @@ from prism_core.evaluation.inside_epsilon.holdout import (
     sessions_of,
     status,
 )
-from prism_core.evaluation.inside_epsilon.holdout_plan import MOST_ANSWERS, design_holdout
+from prism_core.evaluation.inside_epsilon.holdout_plan import (
+    MOST_ANSWERS,
+    HoldoutPlan,
+    design_holdout,
+)
 from prism_core.evaluation.inside_epsilon.holdout_question import METRICS, most_frequent, question
-from prism_core.evaluation.inside_epsilon.holdout_state import HOLDOUT
+from prism_core.evaluation.inside_epsilon.holdout_state import HOLDOUT, Entry, Session
 from prism_core.runs.charged_evaluation import run_open_holdout
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text
-
-if TYPE_CHECKING:
-    from prism_core.evaluation.inside_epsilon.holdout_plan import HoldoutPlan
-    from prism_core.evaluation.inside_epsilon.holdout_state import Entry, Session
 
 _NONE = "—"
 

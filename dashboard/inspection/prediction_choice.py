@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from dashboard.common.fields import keeping
 from dashboard.inspection.figure import figure, score_card
 from dashboard.inspection.results import ask, inspection
-from prism_core.evaluation import by_squared_loss, predict, sentences
+from prism_core.evaluation import (
+    MetricRow,
+    Prediction,
+    Subject,
+    by_squared_loss,
+    predict,
+    sentences,
+)
 from prism_core.figures import predicted_figure
 from prism_core.text.markdown import plain
-
-if TYPE_CHECKING:
-    from prism_core.evaluation import MetricRow, Prediction, Subject
 
 
 def columns_choice() -> None:

@@ -13,15 +13,13 @@ from dashboard.inspection.results import inspection
 from dashboard.session.shelf import project
 from prism_core.bundle.write import bundle_folder
 from prism_core.errors import PrismError
-from prism_core.evaluation import design_private
+from prism_core.evaluation import PrivateEvaluation, PrivatePlan, design_private
 from prism_core.runs.charged_evaluation import numbers_text, run_private_numbers
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from prism_core.evaluation import PrivateEvaluation, PrivatePlan
 
 
 def section() -> None:

@@ -9,6 +9,9 @@ import streamlit as st
 from dashboard.inspection.figure import figure, score_card, table
 from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import (
+    Lost,
+    PairStatistics,
+    TaskMarginalError,
     discriminate,
     joint_shares,
     lost_pairs,
@@ -33,8 +36,6 @@ from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from prism_core.evaluation import Lost, PairStatistics, TaskMarginalError
 
 
 def error_section() -> None:

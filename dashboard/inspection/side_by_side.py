@@ -14,7 +14,7 @@ from dashboard.inspection.results import ask, inspection
 from dashboard.key import access
 from dashboard.session.shelf import project
 from prism_core.errors import EvaluationError, PrismError
-from prism_core.evaluation import CHOOSING, compare_candidates
+from prism_core.evaluation import CHOOSING, Candidate, CandidateScores, Subject, compare_candidates
 from prism_core.evaluation.score_text import amount, ends
 from prism_core.rehearsal.trial import rehearsed_candidate, stand_in_subject
 from prism_core.runs.finished_run import candidate
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dashboard.session.inspection import ComparatorResult, Progress, StandInGround
-    from prism_core.evaluation import Candidate, CandidateScores, Subject
 
 
 def section() -> None:

@@ -11,7 +11,16 @@ from dashboard.inspection import prediction_choice
 from dashboard.inspection.figure import figure
 from dashboard.inspection.prediction_choice import prediction
 from dashboard.inspection.results import ask, inspection
-from prism_core.evaluation import LEARNER_LABELS, LEAST, sentences, subgroup_gaps, subgroups
+from prism_core.evaluation import (
+    LEARNER_LABELS,
+    LEAST,
+    Prediction,
+    Subgroup,
+    SubgroupGap,
+    sentences,
+    subgroup_gaps,
+    subgroups,
+)
 from prism_core.evaluation.score_text import amount, ends, three
 from prism_core.evaluation.tstr.subgroup_gaps import gap_words
 from prism_core.figures import gaps_figure, subgroup_figure
@@ -19,8 +28,6 @@ from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from prism_core.evaluation import Prediction, Subgroup, SubgroupGap
 
 
 def section() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from dashboard.inspection import prediction_choice
 from dashboard.inspection.figure import figure, score_card, table
 from dashboard.inspection.prediction_choice import prediction
 from dashboard.inspection.results import ask, inspection
-from prism_core.evaluation import LEARNER_LABELS, sentences
+from prism_core.evaluation import LEARNER_LABELS, MetricRow, Prediction, sentences
 from prism_core.evaluation.results import FROM_S
 from prism_core.evaluation.score_text import amount, ends, score_name, scored
 from prism_core.evaluation.tstr.model_agreement import agreement
@@ -25,9 +25,6 @@ from prism_core.figures import (
 )
 from prism_core.runs.inputs import fresh_rng
 from prism_core.text.markdown import plain
-
-if TYPE_CHECKING:
-    from prism_core.evaluation import MetricRow, Prediction
 
 ABOUT = (
     "95% intervals are over the test rows: where the score could lie for very many persons of the "

@@ -63,7 +63,7 @@ from prism_core.runs.charged_learning import (
     run_learn_graph,
 )
 from prism_core.runs.charged_release import run_release
-from prism_core.runs.step_account import checked_approval, open_account, step_rng
+from prism_core.runs.step_account import StepAccount, checked_approval, open_account, step_rng
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 
@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from prism_core.planning.step_plan import StepPlan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.runs.step_account import StepAccount
 
 _OUTCOME_BYTES = 16 * 1024
 _TOO_LARGE = (

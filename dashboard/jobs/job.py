@@ -16,14 +16,13 @@ from dashboard.jobs import folders
 from dashboard.jobs.progress import CHARGE, LOG, PROGRESS, WRITING
 from dashboard.jobs.queue import WAITING
 from dashboard.key import access
-from prism_core.privacy.ledger import default_workspace
+from prism_core.privacy.ledger import Charge, default_workspace
 from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-    from prism_core.privacy.ledger import Charge
 
 PROCESS = "process.json"
 _CANCELLED = "cancelled"  # that somebody asked for it

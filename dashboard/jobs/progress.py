@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from prism_core import files
 from prism_core.errors import CancelledError, ConfigError
 from prism_core.privacy.ledger import Ledger
-from prism_core.synthesis.release import STAGES
+from prism_core.synthesis.release import STAGES, ReleaseStage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prism_core.synthesis.release import ReleaseStage
 
 PROGRESS = "progress.json"
 CHARGE = "charge.json"

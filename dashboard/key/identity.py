@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import getpass
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from prism_core.errors import AccessError
 from prism_core.hosting import configuration
-from prism_core.hosting.configuration import ROLES
+from prism_core.hosting.configuration import ROLES, Hosting
 from prism_core.hosting.identity import Identity, identified
-
-if TYPE_CHECKING:
-    from prism_core.hosting.configuration import Hosting
 
 
 def hosting() -> Hosting | None:

@@ -14,8 +14,8 @@ from dashboard.common.widgets import chart, mistakes
 from dashboard.session.rehearsals import adopt, shown
 from dashboard.session.shelf import project
 from prism_core.figures import legend_marks, lowest, rehearsal_figure, rehearsal_text
-from prism_core.rehearsal import estimates, pace, verdict
-from prism_core.rehearsal.allocation_choice import decide
+from prism_core.rehearsal import RehearsalPoint, RehearsalRequest, estimates, pace, verdict
+from prism_core.rehearsal.allocation_choice import AllocationChoice, decide
 from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
 from prism_core.rehearsal.variants import PLANNED
 from prism_core.text.markdown import plain
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.rehearsal import RehearsalPoint, RehearsalRequest
-    from prism_core.rehearsal.allocation_choice import AllocationChoice
     from prism_core.samples.additive_scm import Shift
 
 FEW = 5

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.key import access
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import STATE_WORDS
+from prism_core.privacy.ledger import STATE_WORDS, Balance, Charge
 from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
@@ -17,7 +17,6 @@ from prism_core.text.numbers import eps_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.privacy.ledger import Balance, Charge
 
 _FIGURE = st.column_config.NumberColumn(format="%.3g")
 

@@ -18,7 +18,7 @@ from prism_core.bundle.write import bundle_folder
 from prism_core.figures import parts_figure, parts_words
 from prism_core.planning.approval import same_asset
 from prism_core.privacy.ledger import STATE_WORDS
-from prism_core.synthesis.fine_counts import found_parts
+from prism_core.synthesis.fine_counts import FoundParts, found_parts
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, left_text
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from dashboard.jobs.job import Job, JobOutcome
     from prism_core.planning.plan import Plan
-    from prism_core.synthesis.fine_counts import FoundParts
 
 _SINGLE = (
     (bundle_folder.SCHEMA, "Schema (YAML)"),

@@ -13,7 +13,7 @@ from dashboard.common.paper_language import language_entry
 from dashboard.common.widgets import cached, mistakes
 from dashboard.key import access
 from dashboard.session.shelf import project
-from prism_core.bundle.account import account_after
+from prism_core.bundle.account import Account, account_after
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.notebook import notebook
 from prism_core.bundle.reader import read_bundle
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.session.project import Project
-    from prism_core.bundle.account import Account
     from prism_core.bundle.certificate import Facts
     from prism_core.rehearsal.estimates import Estimate
 

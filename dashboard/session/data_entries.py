@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK
+from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK, CodebookReading, CodebookSource
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.looks import Look, redeclared, this_minute, unsourced
-from prism_core.learning.domain.requests import RowsRequest
+from prism_core.data.schema.looks import Look, Looks, redeclared, this_minute, unsourced
+from prism_core.learning.domain.requests import Outline, Request, RowsRequest
 from prism_core.planning.search.rows_per_person import MEAN_ROWS
 
 if TYPE_CHECKING:
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from prism_core.data.codebooks import Codebook
     from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.engines.out_of_core import BigTable
-    from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
-    from prism_core.data.schema.looks import Looks
     from prism_core.data.schema.schema import Provenance, Schema
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainPlan
-    from prism_core.learning.domain.requests import Outline, Request
     from prism_core.privacy.contribution import Weighting
 
 

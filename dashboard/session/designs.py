@@ -13,7 +13,18 @@ from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.options import options_of
 from prism_core.planning.wishes.targets import Target
-from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task, ThreeWayRule
+from prism_core.planning.wishes.task import (
+    AllocationRule,
+    Budget,
+    CoarsenRule,
+    NumericRule,
+    Regime,
+    SelectionRule,
+    Shares,
+    Synthesis,
+    Task,
+    ThreeWayRule,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,13 +32,6 @@ if TYPE_CHECKING:
     from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.planning.wishes.task import (
-        AllocationRule,
-        CoarsenRule,
-        NumericRule,
-        Regime,
-        SelectionRule,
-    )
     from prism_core.privacy.accountants.accountant import AccountantName
 
 # Not float() alone, which also reads inf, nan and 1_000.

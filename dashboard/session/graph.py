@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prism_core.structure.dag import Dag
+from prism_core.structure.dag import Dag, DagProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.learning.graph.graph_plan import GraphPlan
     from prism_core.privacy.learning_charge import LearningCharge
-    from prism_core.structure.dag import DagProvenance
 
 Edges = tuple[tuple[str, str], ...]
 

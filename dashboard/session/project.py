@@ -17,7 +17,7 @@ from dashboard.session.inspection import InspectionEntries
 from dashboard.session.memory import Presence
 from dashboard.session.rehearsals import GalleryRuns, RehearsalEntries
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries, ReportEntries
-from prism_core.data.schema.looks import Look, file_name, merged, this_minute
+from prism_core.data.schema.looks import Act, Look, file_name, merged, this_minute
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.regimes import given_by
 from prism_core.planning.step_plan import delta_in_force
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prism_core.bundle.project_file import ProjectFile
-    from prism_core.data.schema.looks import Act
     from prism_core.data.schema.schema import Provenance, Schema
     from prism_core.learning.domain.domain_plan import DomainPlan
     from prism_core.learning.graph.graph_plan import GraphPlan

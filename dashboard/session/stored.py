@@ -13,11 +13,10 @@ from dashboard.key import access, identity
 from dashboard.session.project_files import from_file, to_file
 from dashboard.session.sample_rows import with_sample
 from prism_core.errors import PrismError
-from prism_core.hosting.project_store import ProjectStore
+from prism_core.hosting.project_store import ProjectRecord, ProjectStore
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project
-    from prism_core.hosting.project_store import ProjectRecord
 
 
 def store() -> ProjectStore:

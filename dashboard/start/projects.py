@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from dashboard.common.steps import STEPS, first_gap
@@ -12,11 +10,8 @@ from dashboard.key import access, identity
 from dashboard.session import stored
 from dashboard.session.shelf import forget_stored, open_stored, project
 from prism_core.hosting import people
-from prism_core.hosting.project_store import SHARES
+from prism_core.hosting.project_store import SHARES, ProjectRecord
 from prism_core.text.markdown import plain
-
-if TYPE_CHECKING:
-    from prism_core.hosting.project_store import ProjectRecord
 
 _FIRST = 6  # shown at once; more are a click away
 _ROLES = {"editor": "May work in it", "reader": "May open a copy"}

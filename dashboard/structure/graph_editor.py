@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common.fields import keeping
 from dashboard.common.widgets import mistakes
-from dashboard.components.dag_editor import NodeView, dag_editor
+from dashboard.components.dag_editor import NodeView, Reply, dag_editor
 from dashboard.session.shelf import project
 from prism_core.structure.dag import Dag, find_cycle
 from prism_core.structure.roles import node_roles, touching
@@ -18,7 +18,6 @@ from prism_core.text.markdown import plain
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from dashboard.components.dag_editor import Reply
     from dashboard.session.graph import Edges
     from dashboard.session.project import Project
     from prism_core.data.schema.column import Column

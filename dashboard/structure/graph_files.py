@@ -12,14 +12,13 @@ from html import escape
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
-from dashboard.components.dag_editor import shown_graph
+from dashboard.components.dag_editor import ShownGraph, shown_graph
 from prism_core.structure.roles import node_roles
 from prism_core.structure.routing.node_boxes import LINE, NODE_STYLES, lines_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dashboard.components.dag_editor import ShownGraph
     from prism_core.structure.dag import Drawing
 
 _MARGIN = 12.0

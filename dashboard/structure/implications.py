@@ -11,6 +11,7 @@ from dashboard.common.widgets import mistakes
 from dashboard.session.shelf import project
 from prism_core.explain.features_statement import statement_without
 from prism_core.structure.independence import (
+    Independence,
     blanket_sufficiency,
     d_separated,
     local_basis,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prism_core.structure.dag import Dag
-    from prism_core.structure.independence import Independence
 
 _LISTED = 25
 _NAMED = 6

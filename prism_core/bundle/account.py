@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prism_core.bundle.verify.ledger_check import made_here
 from prism_core.errors import BundleError
 from prism_core.privacy.events import failure
-from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger import Balance, Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from prism_core.bundle.certificate import Facts
     from prism_core.planning.plan import Plan
-    from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed
     from prism_core.privacy.ledger.records import Charge
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema.looks import sentences, to_list
-from prism_core.planning.plan import targets_dict
+from prism_core.planning.plan import Plan, targets_dict
 from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.approval import Approval
     from prism_core.planning.choices import Stages
-    from prism_core.planning.plan import Plan
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.synthesis.release import ReleasedMeasurements
 

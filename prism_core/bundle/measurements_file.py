@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.bundle.bundle_files import MEASUREMENTS, read_json
-from prism_core.data.linear_queries import linear_query
+from prism_core.data.linear_queries import LinearQuery, linear_query
 from prism_core.data.schema.fine_grid import fine_schema
 from prism_core.errors import BundleError, PlanError
 from prism_core.synthesis.measure import Measurement
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from prism_core.data.linear_queries import LinearQuery
     from prism_core.data.schema.schema import Schema
 
 _KEYS = {"clique", "shape", "sigma", "counts"}

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import ConfigError
 from prism_core.explain.column_use import ColumnUse, column_uses, named
-from prism_core.explain.meaning import FAMILY
+from prism_core.explain.meaning import FAMILY, Guess, Meaning
 from prism_core.text.numbers import out_of
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prism_core.explain.meaning import Guess, Meaning
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.rehearsal.estimates import Estimate

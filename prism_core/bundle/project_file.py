@@ -18,8 +18,8 @@ from prism_core.bundle.bundle_files import json_text
 from prism_core.bundle.protocol import approval_file
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
-from prism_core.data.schema.looks import from_list, to_list
-from prism_core.data.schema.schema import PROVENANCES
+from prism_core.data.schema.looks import Looks, from_list, to_list
+from prism_core.data.schema.schema import PROVENANCES, Provenance, Schema
 from prism_core.errors import ConfigError, StructureError
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.curator_statement import CuratorStatement, statement_from
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
-    from prism_core.data.schema.looks import Looks
-    from prism_core.data.schema.schema import Provenance, Schema
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.structure.dag import Drawing
 

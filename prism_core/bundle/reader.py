@@ -29,14 +29,13 @@ from prism_core.planning.coarsening import ColumnParts, coarse_schema
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
-from prism_core.planning.wishes.curator_statement import statement_from
+from prism_core.planning.wishes.curator_statement import CuratorStatement, statement_from
 from prism_core.structure import formats
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
-    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.structure.dag import Dag
     from prism_core.synthesis.measure import Measurement

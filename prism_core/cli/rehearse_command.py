@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import ConfigError
-from prism_core.samples.additive_scm import SHIFTS, STRENGTHS
+from prism_core.samples.additive_scm import SHIFTS, STRENGTHS, Edge, Shift, Strength
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.rehearsal import Estimate, PointStore, Rehearsal, RehearsalPoint, StandIn
     from prism_core.rehearsal.allocation_choice import AllocationChoice
-    from prism_core.samples.additive_scm import Edge, Shift, Strength
 
 _DESCRIPTION = """
 Runs the real pipeline on public rows in place of the private table, with known noise, and

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prism_core.data.source import BatchedRows
-from prism_core.privacy.contribution import ONE_ROW
+from prism_core.data.source import BatchedRows, Rows
+from prism_core.privacy.contribution import ONE_ROW, Contribution
 from prism_core.privacy.mechanisms import noisy_marginal, private_choice
 from prism_core.privacy.scores import model_error, model_error_sensitivity
 from prism_core.synthesis.engine.fit import fit
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.comparators.comparator_plan import ComparatorPlan, RhoFilter
-    from prism_core.data.source import Rows
     from prism_core.planning.tree.junction_tree import Clique
-    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import ExponentialEvent, GaussianEvent
     from prism_core.privacy.noise import NoiseSource
 

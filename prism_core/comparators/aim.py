@@ -11,7 +11,7 @@ import numpy as np
 from prism_core.comparators.comparator_plan import MEASURING, TREE_CELLS, exponential, gaussian
 from prism_core.comparators.independent import columns
 from prism_core.planning.tree.enlargement import enlarged_cells
-from prism_core.planning.tree.junction_tree import total_cells, tree_fits
+from prism_core.planning.tree.junction_tree import Clique, total_cells, tree_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.comparators.adaptive_run import AdaptiveRun
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.synthesis.pgm import Pgm
 
 _EXPECTED = math.sqrt(2.0 / math.pi)

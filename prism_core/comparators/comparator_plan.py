@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from prism_core.comparators.methods import NEIGHBOURS, comparator
+from prism_core.comparators.methods import NEIGHBOURS, Comparator, MethodName, comparator
 from prism_core.data.schema import schema_file
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning.plan_warnings import LARGE_ERROR
@@ -21,17 +21,14 @@ from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.step_plan import ZcdpPlan, check_counts, check_people, delta_in_force
 from prism_core.privacy.accountants.accountant import HEADROOM, Spent, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
-from prism_core.privacy.contribution import ONE_ROW
-from prism_core.privacy.learning_charge import amount_left
+from prism_core.privacy.contribution import ONE_ROW, Contribution
+from prism_core.privacy.learning_charge import LearningCharge, amount_left
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 
 if TYPE_CHECKING:
-    from prism_core.comparators.methods import Comparator, MethodName
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.tree.junction_tree import Clique
-    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
-    from prism_core.privacy.learning_charge import LearningCharge
 
 
 @dataclass

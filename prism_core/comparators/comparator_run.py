@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from prism_core.comparators.adaptive_run import AdaptiveRun
 from prism_core.comparators.aim import aim
-from prism_core.comparators.comparator_plan import RhoFilter
+from prism_core.comparators.comparator_plan import ComparatorPlan, RhoFilter
 from prism_core.comparators.independent import independent
 from prism_core.comparators.mst import mst
 from prism_core.data.decoding import decode
-from prism_core.data.source import check_fits
+from prism_core.data.source import Rows, check_fits
 from prism_core.errors import PrivacyError
-from prism_core.privacy.accountants.accountant import accountant
+from prism_core.privacy.accountants.accountant import Spent, accountant
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_table
-from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise
 from prism_core.synthesis.sample import publishable_seed
 
 if TYPE_CHECKING:
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prism_core.comparators.comparator_plan import ComparatorPlan
     from prism_core.comparators.methods import MethodName
-    from prism_core.data.source import Rows
-    from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import Event
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
 
 _METHODS: dict[MethodName, Callable[[AdaptiveRun], None]] = {
     "independent": independent,

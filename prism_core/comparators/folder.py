@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.comparators.comparator_run import ComparatorResult
+from prism_core.comparators.external import ExternalResult
 from prism_core.comparators.external import about as known_method
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.spreadsheet import csv_text
@@ -20,7 +21,6 @@ from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     from prism_core.comparators.comparator_plan import ComparatorPlan
-    from prism_core.comparators.external import ExternalResult
     from prism_core.data.schema.schema import Schema
 
 SYNTHETIC, PARQUET = "synthetic.csv", "synthetic.parquet"

@@ -18,7 +18,7 @@ import pandas as pd
 
 from prism_core.data.encoding import beyond, inside, is_empty
 from prism_core.data.tables.header import check_columns
-from prism_core.data.tables.raw_table import as_texts
+from prism_core.data.tables.raw_table import RawTable, as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
-    from prism_core.data.tables.raw_table import RawTable
 
 Misfit: TypeAlias = Literal["", "values", "unknown", "empty", "clipped"]
 

@@ -15,18 +15,13 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.counts import count_chunks
-from prism_core.data.schema.fine_grid import (
-    declared_codes,
-    fine_column,
-    fine_schema,
-    middle_codes,
-)
-from prism_core.data.schema.level import EXACT, MISSING_TEXTS, level_text, level_value
+from prism_core.data.schema.fine_grid import declared_codes, fine_column, fine_schema, middle_codes
+from prism_core.data.schema.level import EXACT, MISSING_TEXTS, Level, level_text, level_value
 from prism_core.data.schema.special_values import day_of
 from prism_core.data.tables.header import check_columns
-from prism_core.data.tables.raw_table import as_texts
+from prism_core.data.tables.raw_table import RawTable, as_texts
 from prism_core.errors import TableError
-from prism_core.privacy.contribution import ONE_ROW
+from prism_core.privacy.contribution import ONE_ROW, Contribution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema.column import Column
-    from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Schema
-    from prism_core.data.tables.raw_table import RawTable
-    from prism_core.privacy.contribution import Contribution
 
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")

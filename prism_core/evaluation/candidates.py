@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.fidelity import distances
 from prism_core.evaluation.tstr.attempts import difference_interval
-from prism_core.evaluation.tstr.prediction import predict
+from prism_core.evaluation.tstr.prediction import Prediction, predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from prism_core.evaluation.results import MetricRow
     from prism_core.evaluation.subject import Subject
     from prism_core.evaluation.tstr.intervals import Interval
-    from prism_core.evaluation.tstr.prediction import Prediction
 
 CHOOSING = (
     "Choosing among releases by their scores on real rows is itself a leak: the choice depends on "

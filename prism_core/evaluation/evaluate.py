@@ -11,7 +11,7 @@ from prism_core.evaluation.tstr.intervals import resamples
 from prism_core.evaluation.tstr.learners import check_learners, labelled
 from prism_core.evaluation.tstr.predictive import predictive_rows, protected_rows
 from prism_core.evaluation.tstr.regressors import learners_of
-from prism_core.planning.regimes import features_for
+from prism_core.planning.regimes import Aim, features_for
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.planning.regimes import Aim
 
 
 def evaluate(

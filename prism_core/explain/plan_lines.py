@@ -11,14 +11,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
-from prism_core.planning.queries import expected_relative_error
+from prism_core.planning.queries import (
+    Pool,
+    Query,
+    ThreeWayChoice,
+    TreeChoice,
+    expected_relative_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.plan import Plan
-    from prism_core.planning.queries import Pool, Query, ThreeWayChoice, TreeChoice
     from prism_core.planning.wishes.task import AllocationRule
     from prism_core.privacy.events import GaussianEvent
 

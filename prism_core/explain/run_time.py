@@ -32,14 +32,13 @@ import numpy as np
 
 from prism_core.planning.adaptive_rounds import GROWTH_CELLS, WATCHED, Candidates
 from prism_core.planning.shrinkage import FEWEST_LEVELS, may_move_pairs
-from prism_core.planning.tree.junction_tree import forecast
+from prism_core.planning.tree.junction_tree import Clique, forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import ThreeWayChoice
-    from prism_core.planning.tree.junction_tree import Clique
 
 _START = 2.0  # seconds, of which most load libraries and compiled kernels
 _PER_VALUE = 0.16e-6  # of a cell of the table or of the synthetic rows, read or written

@@ -19,11 +19,7 @@ from prism_core.figures.fidelity_panels import (
 )
 from prism_core.figures.found_parts import parts_figure, parts_words
 from prism_core.figures.guarantees import bounds_figure, erm_figure, odds_figure, trade_off_figure
-from prism_core.figures.learner_scores import (
-    METRIC_TITLES,
-    learners_figure,
-    subgroup_figure,
-)
+from prism_core.figures.learner_scores import METRIC_TITLES, learners_figure, subgroup_figure
 from prism_core.figures.predictions import (
     agreement_figure,
     calibration_figure,

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from prism_core.figures import theme
-from prism_core.rehearsal.metric import GUESS, GUESS_TEXT, METRIC_TEXT
+from prism_core.rehearsal.metric import GUESS, GUESS_TEXT, METRIC_TEXT, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import plotly.graph_objects as go
 
-    from prism_core.rehearsal.metric import Metric
 
 _DODGE = 0.025  # on the axis of epsilon, so that bars of different designs do not hide each other
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prism_core.evaluation.results import FROM_S
+from prism_core.evaluation.results import FROM_S, MetricRow
 from prism_core.evaluation.score_text import amount, ends, three
 from prism_core.evaluation.tstr.learners import LEARNER_LABELS
 from prism_core.figures import theme
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.evaluation.results import MetricRow
     from prism_core.evaluation.tstr.intervals import Interval
     from prism_core.evaluation.tstr.subgroup_scores import Subgroup
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from prism_core.data.tables.address import parse
+from prism_core.data.tables.address import Address, parse
 from prism_core.errors import AccessError, BudgetError, ConfigError, PrismError
 from prism_core.hosting.configuration import check_mode
 from prism_core.privacy.ledger.records import canonical
@@ -23,7 +23,6 @@ from prism_core.text.suggestions import suggestion
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prism_core.data.tables.address import Address
     from prism_core.hosting.identity import Identity
 
 LONGEST = 120

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
@@ -14,8 +14,6 @@ from prism_core.planning.candidates import Pairs
 from prism_core.planning.queries import expected_relative_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.tree.junction_tree import Clique
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from prism_core.planning.wishes.task import Synthesis
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.scalars import plain
 
 if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.wishes.task import Budget, Task
     from prism_core.structure.dag import Dag
 
 

@@ -16,8 +16,15 @@ from prism_core.planning.allocation import allocate
 from prism_core.planning.candidates import forest_candidates
 from prism_core.planning.design import design, with_features, with_parts
 from prism_core.planning.frame import allocated
-from prism_core.planning.queries import Query, expected_relative_error
-from prism_core.planning.tree.junction_tree import forecast
+from prism_core.planning.queries import (
+    Pool,
+    Query,
+    QueryKind,
+    ThreeWayChoice,
+    TreeChoice,
+    expected_relative_error,
+)
+from prism_core.planning.tree.junction_tree import Clique, forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
     from prism_core.planning.brief import Brief
     from prism_core.planning.coarsening import ColumnParts
     from prism_core.planning.plan import Plan
-    from prism_core.planning.queries import Pool, QueryKind, ThreeWayChoice, TreeChoice
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.events import ExponentialEvent
 
 

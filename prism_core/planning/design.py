@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError, PlanError
-from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
-from prism_core.planning.candidates import one_ways
-from prism_core.planning.coarsening import check_parts
+from prism_core.planning.adaptive_rounds import ROUNDS_SHARE, AdaptiveRounds
+from prism_core.planning.candidates import ForestCandidates, ThreeWayCandidates, one_ways
+from prism_core.planning.coarsening import ColumnParts, check_parts
 from prism_core.planning.feature_count import settled
 from prism_core.planning.frame import Frame
-from prism_core.planning.interactions import look_for, worst_cells
+from prism_core.planning.interactions import InteractionChoice, look_for, worst_cells
 from prism_core.planning.joint import Joint, joint_of, other_cells
 from prism_core.planning.numeric_queries import (
     Products,
@@ -38,7 +38,7 @@ from prism_core.planning.pools import (
     ties_pay,
     triples_for,
 )
-from prism_core.planning.queries import expected_relative_error
+from prism_core.planning.queries import Pool, Query, ThreeWayChoice, expected_relative_error
 from prism_core.planning.regimes import aims_of, check_model, target_pairs, union, widest, with_s
 from prism_core.planning.step_plan import check_rows, delta_in_force
 from prism_core.planning.tree.size import size_of
@@ -52,12 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.adaptive_rounds import AdaptiveRounds
     from prism_core.planning.brief import Brief
-    from prism_core.planning.candidates import ForestCandidates, ThreeWayCandidates
-    from prism_core.planning.coarsening import ColumnParts
-    from prism_core.planning.interactions import InteractionChoice
-    from prism_core.planning.queries import Pool, Query, ThreeWayChoice
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget
     from prism_core.structure.dag import Dag

@@ -8,7 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import WEIGHT_POWER, allocate
-from prism_core.planning.coarsening import coarse_schema, coarsening_of, widest_parts
+from prism_core.planning.coarsening import (
+    Coarsening,
+    ColumnParts,
+    coarse_schema,
+    coarsening_of,
+    widest_parts,
+)
 from prism_core.planning.numeric_queries import (
     bases,
     cost,
@@ -17,8 +23,8 @@ from prism_core.planning.numeric_queries import (
     numbers,
     stretched,
 )
-from prism_core.planning.queries import Query, expected_relative_error
-from prism_core.planning.regimes import free_features, marginal_weight
+from prism_core.planning.queries import Pool, Query, QueryKind, expected_relative_error
+from prism_core.planning.regimes import Aim, free_features, marginal_weight
 from prism_core.planning.wishes.locks import held
 from prism_core.privacy.accountants.accountant import Accountant, accountant
 from prism_core.privacy.learning_charge import amount_left, combined_charge
@@ -28,9 +34,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
-    from prism_core.planning.coarsening import Coarsening, ColumnParts
-    from prism_core.planning.queries import Pool, QueryKind
-    from prism_core.planning.regimes import Aim
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
     from prism_core.privacy.contribution import Contribution

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import PlanError, TaskError
-from prism_core.planning.frame import allocated
+from prism_core.planning.frame import Frame, allocated
 from prism_core.planning.numeric_queries import linear_queries
 from prism_core.planning.pools import rounds_for
 from prism_core.planning.queries import expected_relative_error
@@ -20,7 +20,6 @@ from prism_core.text.numbers import count_text
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from prism_core.planning.frame import Frame
     from prism_core.planning.tree.junction_tree import Clique
 
 JOINT_LIMIT = 0.1

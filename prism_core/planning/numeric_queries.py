@@ -6,22 +6,18 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prism_core.data.linear_queries import linear_query, query_with_bases
+from prism_core.data.linear_queries import LinearQuery, linear_query, query_with_bases
 from prism_core.errors import BudgetError
-from prism_core.planning.tree.junction_tree import forecast
-from prism_core.privacy.contribution import ONE_ROW
-from prism_core.privacy.events import rescaled
+from prism_core.planning.tree.junction_tree import Clique, forecast
+from prism_core.privacy.contribution import ONE_ROW, Contribution
+from prism_core.privacy.events import GaussianEvent, rescaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.linear_queries import LinearQuery
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.queries import Pool, QueryKind
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, NumericRule, Task
-    from prism_core.privacy.contribution import Contribution
-    from prism_core.privacy.events import GaussianEvent
 
 
 PRODUCT_CELLS = 200_000

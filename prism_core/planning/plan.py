@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 from prism_core.data.schema import looks, schema_file
 from prism_core.errors import TaskError
 from prism_core.planning.brief import Brief
-from prism_core.planning.queries import query_dict
+from prism_core.planning.queries import (
+    Query,
+    SelectionChoice,
+    ThreeWayChoice,
+    TreeChoice,
+    query_dict,
+)
 from prism_core.planning.regimes import Aim
 from prism_core.planning.step_plan import StepPlan, digest
 from prism_core.planning.wishes.options import in_plan, write
 from prism_core.privacy.accountants.accountant import CHARGEABLE, Accountant, Spent, accountant
-from prism_core.privacy.events import ExponentialEvent, event_dict
+from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent, event_dict
 from prism_core.privacy.learning_charge import LearningCharge, amount_left, combined_charge
 from prism_core.privacy.ledger.charging import Price
 from prism_core.privacy.scores import model_error_sensitivity
@@ -27,11 +33,9 @@ if TYPE_CHECKING:
     from prism_core.planning.coarsening import Coarsening, ColumnParts
     from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.joint import Joint
-    from prism_core.planning.queries import Query, SelectionChoice, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique, Forecast
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
     from prism_core.privacy.contribution import Contribution
-    from prism_core.privacy.events import Event, GaussianEvent
     from prism_core.structure.dag import Dag
 
 

@@ -26,6 +26,7 @@ from prism_core.planning.candidates import (
     three_way_candidates,
 )
 from prism_core.planning.queries import (
+    Query,
     SelectionChoice,
     ThreeWayChoice,
     TreeChoice,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.frame import Frame
-    from prism_core.planning.queries import Query
     from prism_core.planning.tree.junction_tree import Clique
 
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prism_core.errors import PrivacyError
-from prism_core.privacy.accountants.accountant import Spent, accountant
-from prism_core.privacy.events import event_dict, event_from_dict, failure
+from prism_core.privacy.accountants.accountant import Accountant, Spent, accountant
+from prism_core.privacy.events import Event, event_dict, event_from_dict, failure
 from prism_core.privacy.parameters import delta_value
-
-if TYPE_CHECKING:
-    from prism_core.privacy.accountants.accountant import Accountant
-    from prism_core.privacy.events import Event
-
 
 _RECEIPT = re.compile(r"(?:[0-9a-f]{32})?")
 

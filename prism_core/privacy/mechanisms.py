@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from prism_core.errors import PrivacyError
-from prism_core.privacy.events import L2_SENSITIVITY
+from prism_core.privacy.events import L2_SENSITIVITY, GaussianEvent, StableHistogramEvent
 from prism_core.privacy.parameters import positive
-from prism_core.privacy.private_rows import PrivateRows
+from prism_core.privacy.private_rows import IntegerQuery, PrivateRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
     from prism_core.privacy.noise import NoiseSource
-    from prism_core.privacy.private_rows import IntegerQuery
 
 RowsT = TypeVar("RowsT", bound=PrivateRows)
 """Scores take the very kind of table that the mechanism is given."""

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.privacy.contribution import ONE_ROW
+from prism_core.privacy.contribution import ONE_ROW, Contribution
 from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from prism_core.privacy.contribution import Contribution
 
 
 def association(counts: NDArray[np.int64]) -> float:

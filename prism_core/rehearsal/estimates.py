@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from prism_core.rehearsal.metric import METRIC_TEXT
+from prism_core.rehearsal.metric import METRIC_TEXT, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.rehearsal.metric import Metric
     from prism_core.rehearsal.points import RehearsalPoint
     from prism_core.samples.additive_scm import Shift
 

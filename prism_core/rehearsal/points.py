@@ -9,15 +9,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.rehearsal.metric import METRIC_TEXT, possible
-from prism_core.samples.additive_scm import SHIFTS
+from prism_core.rehearsal.metric import METRIC_TEXT, Metric, possible
+from prism_core.samples.additive_scm import SHIFTS, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from prism_core.rehearsal.metric import Metric
-    from prism_core.samples.additive_scm import Shift
 
 FOLDER = "rehearsals"
 """Where a workspace keeps its points."""

@@ -14,16 +14,14 @@ from threadpoolctl import threadpool_limits
 
 from prism_core.child_processes import spawning
 from prism_core.errors import ConfigError
-from prism_core.rehearsal.points import RehearsalPoint
-from prism_core.rehearsal.stand_in_rows import load, save
+from prism_core.rehearsal.points import PointStore, RehearsalPoint
+from prism_core.rehearsal.stand_in_rows import StandIn, load, save
 from prism_core.rehearsal.trial import SharedRows, TrialResult
 from prism_core.rehearsal.variants import Rehearsal, RehearsalRun, run_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from prism_core.rehearsal.points import PointStore
-    from prism_core.rehearsal.stand_in_rows import StandIn
     from prism_core.samples.additive_scm import Shift
 
 

@@ -22,7 +22,15 @@ from prism_core.errors import ConfigError, EvaluationError, PrismError, PrivacyE
 from prism_core.evaluation.tstr.learners import labelled
 from prism_core.evaluation.tstr.predictive import MAX_CLASSES
 from prism_core.planning.search.rows_per_person import MEAN_ROWS
-from prism_core.samples.additive_scm import ODDS, SHIFTS, AdditiveScm, sparse_graph
+from prism_core.samples.additive_scm import (
+    ODDS,
+    SHIFTS,
+    AdditiveScm,
+    Edge,
+    Shift,
+    Strength,
+    sparse_graph,
+)
 from prism_core.structure import formats
 from prism_core.text import untrusted
 
@@ -34,7 +42,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
-    from prism_core.samples.additive_scm import Edge, Shift, Strength
     from prism_core.structure.dag import Dag
 
 MOST_ROWS = 100_000

@@ -23,8 +23,8 @@ from prism_core.evaluation.tstr.regressors import (
 )
 from prism_core.evaluation.tstr.scoring import macro_auc, r_squared
 from prism_core.privacy.noise import SeededNoise
-from prism_core.rehearsal.metric import GUESS
-from prism_core.rehearsal.variants import plan_on
+from prism_core.rehearsal.metric import GUESS, Metric
+from prism_core.rehearsal.variants import Rehearsal, RehearsalRun, plan_on
 from prism_core.synthesis.release import release
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.rehearsal.metric import Metric
     from prism_core.rehearsal.stand_in_rows import StandIn
-    from prism_core.rehearsal.variants import Rehearsal, RehearsalRun
     from prism_core.samples.additive_scm import Shift
 
 

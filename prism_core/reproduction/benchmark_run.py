@@ -21,7 +21,7 @@ from prism_core.evaluation.tstr.learners import fit, labelled
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.scenario import Scenario
-from prism_core.planning.wishes.task import Budget, Synthesis, Task
+from prism_core.planning.wishes.task import AllocationRule, Budget, Regime, Synthesis, Task
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.mechanisms import noisy_marginal
 from prism_core.privacy.noise import SeededNoise
@@ -35,7 +35,6 @@ from prism_core.synthesis.release import draw, release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.planning.wishes.task import AllocationRule, Regime
     from prism_core.reproduction.benchmarks import Benchmark, Case
     from prism_core.reproduction.paper_methods import Method, Setting
 

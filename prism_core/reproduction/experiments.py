@@ -10,7 +10,7 @@ import itertools
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from threadpoolctl import threadpool_limits
 
@@ -21,6 +21,7 @@ from prism_core.errors import ConfigError
 from prism_core.privacy.parameters import epsilon_value
 from prism_core.reproduction.benchmark_run import RunRequest, RunScorer
 from prism_core.reproduction.benchmarks import (
+    Benchmark,
     adult_benchmark,
     allocation_wins_benchmark,
     scm_marginal_benchmark,
@@ -32,9 +33,7 @@ from prism_core.reproduction.paper_methods import method, setting
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from typing import Unpack
 
-    from prism_core.reproduction.benchmarks import Benchmark
     from prism_core.reproduction.outcomes import RunOutcome
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from prism_core.data.encoding import EncodedTable
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
-from prism_core.planning.wishes.task import Budget, Task
+from prism_core.planning.wishes.task import Budget, Regime, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.rehearsal.estimates import half_width
 from prism_core.reproduction.benchmark_run import reached
@@ -31,7 +31,6 @@ from prism_core.synthesis.release import release
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from prism_core.planning.wishes.task import Regime
 
 LEARNER = "gradient_boosting"
 REGIMES: tuple[Regime, ...] = ("causal", "predictive")

@@ -11,6 +11,8 @@ from prism_core.reproduction.paper_methods import METHODS
 from prism_core.reproduction.verdicts import (
     AIM_SECONDS,
     PAPER,
+    Duel,
+    Verdict,
     agrees,
     duels,
     learned,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from prism_core.reproduction.outcomes import ResultRow, Summary
     from prism_core.reproduction.results import Results
-    from prism_core.reproduction.verdicts import Duel, Verdict
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 """The short table stands between these lines."""

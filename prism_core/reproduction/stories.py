@@ -9,19 +9,17 @@ import numpy as np
 
 from prism_core.data.tables.raw_table import from_frame
 from prism_core.errors import ConfigError
-from prism_core.planning.wishes.task import Synthesis, Task
+from prism_core.planning.wishes.task import Regime, Synthesis, Task
 from prism_core.reproduction.benchmarks import PAPER_ROWS, benchmark
 from prism_core.reproduction.experiments import spread, wanted
-from prism_core.reproduction.results import Stored, stored
+from prism_core.reproduction.results import Results, Stored, stored
 from prism_core.samples import catalogue, scm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from prism_core.planning.wishes.task import Regime
     from prism_core.reproduction.benchmark_run import RunRequest
     from prism_core.reproduction.outcomes import ResultRow, RunOutcome
-    from prism_core.reproduction.results import Results
     from prism_core.samples.catalogue import Sample
 
 Line: TypeAlias = tuple[str, str]

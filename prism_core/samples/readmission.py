@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import expit
 
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.level import day_number
+from prism_core.data.schema.level import Level, day_number
 from prism_core.data.schema.schema import Schema
 from prism_core.samples.scm import bernoulli, levels, normal
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from prism_core.data.schema.level import Level
 
 # Codes of levels, numbers and day numbers of all patients, filled stage by stage.
 Columns: TypeAlias = "dict[str, NDArray[Any]]"

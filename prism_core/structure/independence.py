@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import ancestral, reached
+from prism_core.structure.dag import Dag, ancestral, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from prism_core.structure.dag import Dag
 
 
 @dataclass(frozen=True, kw_only=True)

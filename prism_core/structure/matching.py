@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Drawing
+from prism_core.structure.dag import Dag, Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.structure.dag import Dag
 
 MAX_COMPARED = 40_000
 """Pairs of node and column compared for similar spelling; beyond, only equal keys count."""

@@ -15,7 +15,7 @@ from prism_core.data.decoding import decode
 from prism_core.data.schema.fine_grid import declared_codes, fine_column
 from prism_core.learning.bins import piecewise
 from prism_core.planning.coarsening import MOST_PARTS, ColumnParts, is_ordered
-from prism_core.synthesis.measure import combined
+from prism_core.synthesis.measure import Measurement, combined
 from prism_core.synthesis.partition import ordered_parts, unordered_parts
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
-    from prism_core.synthesis.measure import Measurement
 
 
 @dataclass(frozen=True, kw_only=True)

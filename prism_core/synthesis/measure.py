@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.data.source import BatchedRows
+from prism_core.data.source import BatchedRows, Rows
 from prism_core.privacy.mechanisms import noisy_marginal, noisy_query
 from prism_core.privacy.parameters import positive
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.linear_queries import LinearQuery
-    from prism_core.data.source import Rows
     from prism_core.planning.queries import Query
     from prism_core.privacy.noise import NoiseSource
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.planning.wishes.task import ENGINES
-from prism_core.synthesis.engine.fit import TOLERANCE, FitPrior, Structure, fit
+from prism_core.planning.wishes.task import ENGINES, EngineName, SamplingRule
+from prism_core.synthesis.engine.fit import TOLERANCE, EngineFit, FitPrior, Structure, fit
 from prism_core.synthesis.engine.tree_marginals import marginals_of
 from prism_core.synthesis.engine.variable_elimination import marginal_of
 from prism_core.synthesis.reference.mbi_fit import as_markov_random_field, fit_mbi
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.planning.tree.junction_tree import Clique, JunctionTree
-    from prism_core.planning.wishes.task import EngineName, SamplingRule
-    from prism_core.synthesis.engine.fit import EngineFit
     from prism_core.synthesis.measure import Measurement
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from prism_core.errors import PlanError
 from prism_core.planning.shrinkage import may_move_pairs, target_of_pair
-from prism_core.planning.tree.junction_tree import forecast
+from prism_core.planning.tree.junction_tree import Clique, forecast
 from prism_core.synthesis.empirical_bayes import shrunk
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import Pgm, fit_pgm
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.tree.junction_tree import Clique
 
 _LEAST = 1e-9
 """Share of a level that noise has put at 0 or below: it may come back where a table says so."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from prism_core.data.source import MappedRows, check_fits
+from prism_core.data.source import MappedRows, Rows, check_fits
 from prism_core.errors import PrivacyError
 from prism_core.planning.choices import (
     Stages,
@@ -20,19 +20,14 @@ from prism_core.planning.choices import (
 )
 from prism_core.planning.design import with_features, with_parts
 from prism_core.planning.step_plan import check_people
-from prism_core.privacy.ledger.charging import ChargeProgress, charging
+from prism_core.privacy.ledger.charging import ChargeProgress, OpenCharge, charging
 from prism_core.privacy.mechanisms import check_noise_of_table
-from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise
 from prism_core.synthesis.empirical_bayes import shrunk
-from prism_core.synthesis.fine_counts import (
-    column_maps,
-    known_marginals,
-    parts_of,
-    values_of,
-)
-from prism_core.synthesis.measure import measure
+from prism_core.synthesis.fine_counts import column_maps, known_marginals, parts_of, values_of
+from prism_core.synthesis.measure import Measurement, measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
-from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.pgm import Pgm, fit_pgm
 from prism_core.synthesis.prior_fit import Sketches, fit_with_prior
 from prism_core.synthesis.sample import publishable_seed
 from prism_core.synthesis.select import (
@@ -51,17 +46,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
     from prism_core.planning.coarsening import Coarsening
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.ledger.charging import OpenCharge
-    from prism_core.privacy.noise import NoiseSource
-    from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
-    from prism_core.synthesis.pgm import Pgm
 
 ReleaseStage: TypeAlias = Literal[
     "charge",

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.planning.tree.junction_tree import rooted
+from prism_core.planning.tree.junction_tree import JunctionTree, rooted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from prism_core.planning.tree.junction_tree import JunctionTree
     from prism_core.planning.wishes.task import SamplingRule
 
 

@@ -10,7 +10,7 @@ import base64
 from functools import cache
 from typing import TYPE_CHECKING
 
-from prism_core.text.languages import MARKS
+from prism_core.text.languages import MARKS, Language, LanguageCode
 from prism_core.text.markdown import pieces, plain
 from prism_core.text.numbers import (
     count_text,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jinja2 import Environment
-
-    from prism_core.text.languages import Language, LanguageCode
 
 
 def render(template: str, /, **values: object) -> str:

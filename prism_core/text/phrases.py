@@ -15,12 +15,8 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from prism_core.text.languages import MARKS
-
-if TYPE_CHECKING:
-    from prism_core.text.languages import LanguageCode
+from prism_core.text.languages import MARKS, LanguageCode
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,8 +15,6 @@ from streamlit.components.v2 import component
 from dashboard.components._serve import PROJECT, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.components.v2.types import ComponentRenderer
 
 _HERE: Final = Path(__file__).parent

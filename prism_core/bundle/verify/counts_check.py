@@ -17,7 +17,7 @@ from prism_core.bundle.bundle_files import CLOSE, PARQUET, SYNTHETIC
 from prism_core.data.coverage import rows_outside
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.data.tables.spreadsheet import csv_text, raw_csv_text, read_csv
-from prism_core.planning.regimes import leaks
+from prism_core.planning.regimes import Aim, leaks
 from prism_core.synthesis.fine_counts import parts_of
 from prism_core.synthesis.release import draw, fit_model
 from prism_core.synthesis.totals import CountedMeasurement, counted_measurements
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from prism_core.data.linear_queries import LinearQuery
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Query
-    from prism_core.planning.regimes import Aim
     from prism_core.synthesis.measure import Measurement
 
 _Key = TypeVar("_Key")

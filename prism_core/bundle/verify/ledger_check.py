@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.bundle import signing
 from prism_core.errors import LedgerError
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger import Charge, Ledger
 from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from prism_core.bundle.certificate import Facts
     from prism_core.planning.choices import Stages
-    from prism_core.privacy.ledger import Charge
 
 
 RECOVERED = "The folder of this release was made from its kept noisy counts (prism recover)."

@@ -25,7 +25,7 @@ from prism_core.bundle.bundle_files import (
     SYNTHETIC,
     json_text,
 )
-from prism_core.bundle.certificate import REHEARSAL, certificate
+from prism_core.bundle.certificate import REHEARSAL, Facts, certificate
 from prism_core.bundle.report.report_html import report
 from prism_core.bundle.write import refit_script
 from prism_core.bundle.write.readme import readme
@@ -41,7 +41,6 @@ from prism_core.structure import formats
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.bundle.certificate import Facts
     from prism_core.data.schema.column import Column
     from prism_core.planning.choices import Stages
     from prism_core.planning.plan import Plan

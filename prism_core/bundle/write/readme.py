@@ -21,7 +21,7 @@ from prism_core.bundle.bundle_files import (
     SCHEMA,
     SYNTHETIC,
 )
-from prism_core.bundle.certificate import NAME, REHEARSAL
+from prism_core.bundle.certificate import NAME, REHEARSAL, Facts
 from prism_core.data.schema.code_groups import grouped
 from prism_core.data.schema.looks import sentences
 from prism_core.explain.column_use import not_preserved
@@ -34,7 +34,6 @@ from prism_core.text import documents
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from prism_core.bundle.certificate import Facts
     from prism_core.planning.plan import Plan
 
 _SHOWN = 30

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.comparators.external.interpreter import required_python, synthetic
-from prism_core.comparators.external.neighbours import converted
-from prism_core.comparators.external.packages import ExternalName, external
+from prism_core.comparators.external.neighbours import Converted, converted
+from prism_core.comparators.external.packages import External, ExternalName, external
 from prism_core.comparators.methods import NEIGHBOURS
 from prism_core.data.decoding import decode
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import schema_file
-from prism_core.data.source import check_fits
+from prism_core.data.source import Rows, check_fits
 from prism_core.errors import PlanError, PrivacyError
 from prism_core.planning.step_plan import StepPlan, check_counts, check_one_row, delta_in_force
 from prism_core.privacy.parameters import delta_value, epsilon_value
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prism_core.comparators.external.neighbours import Converted
-    from prism_core.comparators.external.packages import External
     from prism_core.data.schema.schema import Schema
-    from prism_core.data.source import Rows
 
 STAMP = "rehearsal of another package"
 

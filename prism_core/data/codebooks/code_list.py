@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from prism_core.data.schema import special_values
 from prism_core.data.schema.column_rules import MAX_LEVELS
-from prism_core.data.schema.level import MISSING_TEXTS, level_text
+from prism_core.data.schema.level import MISSING_TEXTS, Level, level_text
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from prism_core.data.schema.level import Level
 
 # No leading zeros, as 01 is another text in the file than 1; 15 digits, which a float holds
 # exactly.

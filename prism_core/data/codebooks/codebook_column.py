@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from prism_core.data.codebooks.usual_bounds import UsualBounds, by_words
 from prism_core.data.schema import column_form, level_lines, schema_file, special_values
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.column_rules import KINDS
+from prism_core.data.schema.column_rules import KINDS, Kind
 from prism_core.data.schema.level import Level, day_text, level_text
 from prism_core.errors import SchemaError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prism_core.data.schema.column_form import FormRow
-    from prism_core.data.schema.column_rules import Kind
 
 Cure: TypeAlias = Literal["type", "learn", "leave out", "person"]
 CURES: tuple[Cure, ...] = get_args(Cure)

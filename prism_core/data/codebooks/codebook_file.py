@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prism_core.data.codebooks import csvw, ddi, dictionary, redcap, statistical, table_schema
 from prism_core.data.codebooks.codebook import Codebook
 from prism_core.data.codebooks.recognition import WORKBOOK_HEAD, recognised, text_of, values_of
 from prism_core.data.codebooks.resources import chosen
 from prism_core.data.codebooks.sheet import Sheet, csv_rows, sheet_of
-from prism_core.data.schema.codebook_source import CODEBOOK_FORMATS, CodebookSource
+from prism_core.data.schema.codebook_source import CODEBOOK_FORMATS, CodebookFormat, CodebookSource
 from prism_core.data.schema.looks import file_name
-from prism_core.data.tables.statistical_file import catalog_labels, metadata, program_of
+from prism_core.data.tables.statistical_file import Program, catalog_labels, metadata, program_of
 from prism_core.data.tables.workbook_file import read_workbook
 from prism_core.errors import SchemaError, TableError
 from prism_core.text import file_or_text, untrusted
 from prism_core.text.file_or_text import is_workbook
 from prism_core.text.suggestions import suggestion
-
-if TYPE_CHECKING:
-    from prism_core.data.schema.codebook_source import CodebookFormat
-    from prism_core.data.tables.statistical_file import Program
 
 _HEAD = 64
 

@@ -6,7 +6,14 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.codebooks.code_list import coded, missing_codes, number_of, plain_text
+from prism_core.data.codebooks.code_list import (
+    Coded,
+    MissingCodes,
+    coded,
+    missing_codes,
+    number_of,
+    plain_text,
+)
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
 from prism_core.data.codebooks.resources import check_count, chosen
@@ -14,7 +21,6 @@ from prism_core.data.codebooks.table_schema import FLAG_TEXTS
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
-    from prism_core.data.codebooks.code_list import Coded, MissingCodes
     from prism_core.data.schema.column_rules import Kind
 
 CONTEXT = "http://www.w3.org/ns/csvw"

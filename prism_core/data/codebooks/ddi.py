@@ -14,7 +14,7 @@ from prism_core.data.codebooks.code_list import (
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.resources import chosen
-from prism_core.data.codebooks.usual_bounds import by_width
+from prism_core.data.codebooks.usual_bounds import UsualBounds, by_width
 from prism_core.data.schema import special_values
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
@@ -24,7 +24,6 @@ from prism_core.text.untrusted_xml import XmlReader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.schema.column_rules import Kind
 
 _DEEPEST = 50

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import (
+    Coded,
     MissingCodes,
     coded,
     level_of,
@@ -17,7 +18,7 @@ from prism_core.data.codebooks.code_list import (
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
 from prism_core.data.codebooks.resources import check_count
-from prism_core.data.codebooks.sheet import folded, folded_headers
+from prism_core.data.codebooks.sheet import Sheet, SheetRow, folded, folded_headers
 from prism_core.data.codebooks.table_schema import FLAG_TEXTS
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
@@ -25,8 +26,6 @@ from prism_core.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prism_core.data.codebooks.code_list import Coded
-    from prism_core.data.codebooks.sheet import Sheet, SheetRow
     from prism_core.data.schema.column_rules import Kind
 
 _SPELLINGS = {

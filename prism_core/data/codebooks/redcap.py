@@ -6,18 +6,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import comma_list, number_of, plain_text
-from prism_core.data.codebooks.codebook_column import CodebookColumn
+from prism_core.data.codebooks.codebook_column import CodebookColumn, Cure
 from prism_core.data.codebooks.dates import day_of
 from prism_core.data.codebooks.resources import check_count
-from prism_core.data.codebooks.sheet import folded_headers
+from prism_core.data.codebooks.sheet import Sheet, SheetRow, folded_headers
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prism_core.data.codebooks.codebook_column import Cure
-    from prism_core.data.codebooks.sheet import Sheet, SheetRow
     from prism_core.data.schema.column_rules import Kind
 
 HEADERS = {

@@ -15,7 +15,7 @@ from prism_core.data.codebooks.code_list import (
     plain_text,
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
-from prism_core.data.codebooks.usual_bounds import by_storage, by_width
+from prism_core.data.codebooks.usual_bounds import UsualBounds, by_storage, by_width
 from prism_core.data.schema.level import level_text
 from prism_core.data.tables.statistical_texts import display
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from pyreadstat import metadata_container
 
-    from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.schema.codebook_source import CodebookFormat
     from prism_core.data.schema.column_rules import Kind
     from prism_core.data.tables.statistical_file import Program

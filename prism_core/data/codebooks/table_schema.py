@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import (
+    Coded,
     MissingCodes,
     coded,
     missing_codes,
@@ -20,7 +21,6 @@ from prism_core.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.codebooks.code_list import Coded
     from prism_core.data.schema.column_rules import Kind
 
 EXTENSION = "prism"

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.table_schema import EXTENSION, field_entry
 from prism_core.data.schema import schema_file
-from prism_core.data.schema.level import day_text, level_text
+from prism_core.data.schema.level import Level, day_text, level_text
 from prism_core.data.schema.looks import to_list
 
 if TYPE_CHECKING:
     from prism_core.data.schema.column import Column
-    from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Schema
 
 

@@ -10,9 +10,9 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, schema_file
-from prism_core.data.schema.column import equal_edges
+from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.column_rules import KINDS
-from prism_core.data.schema.level import level_text, period_end
+from prism_core.data.schema.level import Level, level_text, period_end
 from prism_core.data.schema.level_lines import (
     LEVEL_SEPARATOR,
     read_labels,
@@ -28,8 +28,6 @@ from prism_core.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.data.schema.column import Column
-    from prism_core.data.schema.level import Level
 
 LOG = "log"
 

@@ -7,20 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from prism_core.data.schema.codebook_source import check_codebook
+from prism_core.data.schema.codebook_source import CodebookSource, check_codebook
 from prism_core.data.schema.looks import Looks, check_looks
 from prism_core.errors import SchemaError
 from prism_core.privacy.contribution import Contribution, Weighting
-from prism_core.privacy.learning_charge import ROWS_SUBJECT
+from prism_core.privacy.learning_charge import ROWS_SUBJECT, LearningCharge
 from prism_core.scalars import plain_fields
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.data.schema.codebook_source import CodebookSource
     from prism_core.data.schema.column import Column
-    from prism_core.privacy.learning_charge import LearningCharge
 
 Provenance: TypeAlias = Literal["declared", "codebook", "public twin", "dp", "private rows"]
 PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)

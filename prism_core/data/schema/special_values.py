@@ -10,13 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from prism_core.data.schema.level import (
-    MISSING_TEXTS,
-    Level,
-    day_number,
-    level_text,
-    level_value,
-)
+from prism_core.data.schema.level import MISSING_TEXTS, Level, day_number, level_text, level_value
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:

@@ -22,15 +22,13 @@ from prism_core.data.tables.header import check_header
 from prism_core.data.tables.text_frames import HEAD, check_sheet, kind_of, text_frames
 from prism_core.errors import TableError
 from prism_core.text import untrusted
-from prism_core.text.file_or_text import TABLE, located
+from prism_core.text.file_or_text import TABLE, Source, located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from prism_core.text.file_or_text import Source
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ import numpy as np
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.evaluation.results import MetricRow
-from prism_core.evaluation.tstr.intervals import area_interval, delong
+from prism_core.evaluation.tstr.intervals import Interval, area_interval, delong
 from prism_core.evaluation.tstr.learners import check_learners, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from prism_core.evaluation.subject import Subject
-    from prism_core.evaluation.tstr.intervals import Interval
 
 MOST_ROWS = 10_000
 """Rows taken of each side at most."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.evaluation.score_text import ends, percent, three
-from prism_core.evaluation.tstr.intervals import area_interval, delong
+from prism_core.evaluation.tstr.intervals import Interval, area_interval, delong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.evaluation.subject import Subject
-    from prism_core.evaluation.tstr.intervals import Interval
 
 MOST_ROWS = 2_000
 """Rows taken of each table at most: the test compares every row with every other."""

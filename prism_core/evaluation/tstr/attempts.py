@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.tstr.intervals import percentiles
+from prism_core.evaluation.tstr.intervals import Interval, percentiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.evaluation.results import PredictedCurve, RocCurve
-    from prism_core.evaluation.tstr.intervals import Draws, Interval
+    from prism_core.evaluation.tstr.intervals import Draws
     from prism_core.evaluation.tstr.learners import FittedLearner
     from prism_core.evaluation.tstr.regressors import Regressor
 

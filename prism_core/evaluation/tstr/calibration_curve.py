@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.errors import EvaluationError
-from prism_core.evaluation.tstr.intervals import TAILS, calibration_statistic, share_interval
+from prism_core.evaluation.tstr.intervals import (
+    TAILS,
+    Interval,
+    Resamples,
+    calibration_statistic,
+    share_interval,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.evaluation.results import Side
-    from prism_core.evaluation.tstr.intervals import Interval, Resamples
 
 BINS = 10
 """Groups of a calibration curve; each holds about as many rows as the others."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.results import FROM_S
+from prism_core.evaluation.results import FROM_S, MetricRow, PredictedCurve, RocCurve, Side
 from prism_core.evaluation.tstr.calibration_curve import CalibrationCurve, calibration_curve
-from prism_core.evaluation.tstr.intervals import enough, resamples
+from prism_core.evaluation.tstr.intervals import Resamples, enough, resamples
 from prism_core.evaluation.tstr.learners import check_learners, labelled
 from prism_core.evaluation.tstr.predictive import attempt, floor_scores, metric_row, scores_of
 
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.results import MetricRow, PredictedCurve, RocCurve, Side
     from prism_core.evaluation.subject import Subject
     from prism_core.evaluation.tstr.attempts import Attempt
-    from prism_core.evaluation.tstr.intervals import Resamples
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.results import FROM_S, MetricRow, RocCurve
+from prism_core.evaluation.results import FROM_S, MetricRow, RocCurve, Side
 from prism_core.evaluation.tstr import scoring, squared_loss
 from prism_core.evaluation.tstr.attempts import Attempt, difference_interval, kept_interval
 from prism_core.evaluation.tstr.intervals import (
+    Interval,
+    Resamples,
     auc_interval,
     class_statistics,
     enough,
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema.column import Column
-    from prism_core.evaluation.results import Side
-    from prism_core.evaluation.tstr.intervals import Interval, Resamples
 
 METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
     "auc": scoring.macro_auc,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.results import PredictedCurve
+from prism_core.evaluation.results import PredictedCurve, Side
 from prism_core.evaluation.tstr import scoring
 from prism_core.evaluation.tstr.attempts import Attempt
-from prism_core.evaluation.tstr.intervals import FEWEST, number_statistics, percentiles
+from prism_core.evaluation.tstr.intervals import FEWEST, Resamples, number_statistics, percentiles
 from prism_core.evaluation.tstr.learners import labelled
 from prism_core.evaluation.tstr.regressors import fit_numeric, representatives
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.results import Side
-    from prism_core.evaluation.tstr.intervals import Resamples
 
 METRICS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float | None]] = {
     "r2": scoring.r_squared,

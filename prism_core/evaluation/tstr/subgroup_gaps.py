@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.tstr.intervals import FEWEST, share_interval
+from prism_core.evaluation.tstr.intervals import FEWEST, Interval, share_interval
 from prism_core.evaluation.tstr.subgroup_scores import LEAST, check_groups
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.evaluation.results import Side
-    from prism_core.evaluation.tstr.intervals import Interval
     from prism_core.evaluation.tstr.prediction import Prediction
 
 

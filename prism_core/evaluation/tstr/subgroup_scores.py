@@ -10,14 +10,13 @@ import numpy as np
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.tstr.attempts import Attempt
 from prism_core.evaluation.tstr.calibration_curve import calibration_curve
-from prism_core.evaluation.tstr.intervals import FEWEST, enough, resamples, too_few
+from prism_core.evaluation.tstr.intervals import FEWEST, Interval, enough, resamples, too_few
 from prism_core.evaluation.tstr.predictive import scored_classes
 from prism_core.evaluation.tstr.squared_loss import scored_numbers, target_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from prism_core.evaluation.tstr.intervals import Interval
     from prism_core.evaluation.tstr.prediction import Prediction
 
 LEAST = 50

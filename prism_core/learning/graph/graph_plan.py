@@ -19,7 +19,7 @@ from prism_core.planning.step_plan import (
 )
 from prism_core.privacy.accountants.accountant import HEADROOM, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
-from prism_core.privacy.events import event_dict
+from prism_core.privacy.events import ExponentialEvent, event_dict
 from prism_core.privacy.learning_charge import (
     LEARNING_LABEL,
     LearningCharge,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
-    from prism_core.privacy.events import ExponentialEvent
 
 SHARE = 0.20
 MEMBERS = 8

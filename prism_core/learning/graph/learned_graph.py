@@ -23,26 +23,22 @@ from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.stored_table import StoredTable
-from prism_core.data.source import check_fits
+from prism_core.data.source import Rows, check_fits
 from prism_core.errors import PrivacyError
-from prism_core.learning.graph.graph_plan import LEAST, MAX_CELLS
+from prism_core.learning.graph.graph_plan import LEAST, MAX_CELLS, GraphPlan
 from prism_core.privacy.ledger.charging import ChargeProgress, charging
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
-from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise
 from prism_core.privacy.scores import conditional_association
-from prism_core.structure.dag import Dag
+from prism_core.structure.dag import Dag, DagProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from prism_core.data.source import Rows
-    from prism_core.learning.graph.graph_plan import GraphPlan
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import ExponentialEvent
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
-    from prism_core.structure.dag import DagProvenance
 
 
 def choose_members(

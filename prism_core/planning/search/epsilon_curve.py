@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError
 from prism_core.planning.coarsening import may_be_coarsened
-from prism_core.planning.queries import expected_relative_error
+from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.learning_charge import amount_left
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.queries import Query
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prism_core.data.schema.column import equal_edges
+from prism_core.data.schema.column import Column, equal_edges
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.design import design
 from prism_core.privacy.accountants.accountant import accountant
@@ -18,7 +18,6 @@ from prism_core.privacy.accountants.accountant import accountant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan

@@ -17,14 +17,13 @@ from prism_core.planning.candidates import (
 from prism_core.planning.large_columns import blame
 from prism_core.planning.numeric_queries import PRODUCT_CELLS, second_moments
 from prism_core.planning.regimes import free_features
-from prism_core.planning.tree.junction_tree import Forecast, forecast
+from prism_core.planning.tree.junction_tree import Clique, Forecast, forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.frame import Frame
     from prism_core.planning.queries import ThreeWayChoice, TreeChoice
-    from prism_core.planning.tree.junction_tree import Clique
 
 
 def size_of(

@@ -12,13 +12,7 @@ import tomli_w
 from prism_core.data.tables.address import Address, parse
 from prism_core.errors import ConfigError
 from prism_core.planning.wishes.curator_statement import CuratorStatement
-from prism_core.planning.wishes.options import (
-    check_known,
-    option,
-    read,
-    read_values,
-    write,
-)
+from prism_core.planning.wishes.options import check_known, option, read, read_values, write
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.text import untrusted
 

@@ -21,8 +21,10 @@ from prism_core.privacy.accountants.conversions import gaussian_delta
 from prism_core.privacy.events import (
     L2_SENSITIVITY,
     ComposedEvent,
+    Event,
     ExponentialEvent,
     GaussianEvent,
+    Leaf,
     StableHistogramEvent,
     leaves,
 )
@@ -31,7 +33,6 @@ from prism_core.privacy.parameters import delta_value, epsilon_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.privacy.events import Event, Leaf
 
 LEAST_DELTA = 1e-12
 """Below it the rounding of floating-point convolutions could matter."""

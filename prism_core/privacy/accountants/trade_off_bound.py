@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.errors import PrivacyError
-from prism_core.privacy.events import L2_SENSITIVITY, GaussianEvent, failure, leaves
+from prism_core.privacy.events import L2_SENSITIVITY, Event, GaussianEvent, failure, leaves
 from prism_core.privacy.parameters import delta_value
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.privacy.events import Event
 
 Profile = tuple[tuple[float, float], ...]
 """Pairs (epsilon, delta) for all of which a mechanism is differentially private."""

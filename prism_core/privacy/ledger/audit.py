@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger.composition import TOLERANCE, cost
 from prism_core.privacy.ledger.queries import events_of
-from prism_core.privacy.ledger.store import COLUMNS, chain_of, digest, rows_of
+from prism_core.privacy.ledger.store import COLUMNS, Connection, chain_of, digest, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prism_core.privacy.ledger.chain_head import Head
-    from prism_core.privacy.ledger.store import Connection
 
 Tables: TypeAlias = "dict[str, dict[int, tuple[Any, ...]]]"
 """By table and number the rows of a ledger."""

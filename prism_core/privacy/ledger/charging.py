@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from prism_core.errors import LedgerError, PrivacyError
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
-from prism_core.privacy.events import failure
+from prism_core.privacy.events import Event, failure
 from prism_core.privacy.ledger.ledger import Ledger
-from prism_core.privacy.ledger.records import canonical
-from prism_core.privacy.ledger.rules import CHARGED_STEPS
+from prism_core.privacy.ledger.records import Balance, Consent, canonical
+from prism_core.privacy.ledger.rules import CHARGED_STEPS, Step
 from prism_core.privacy.ledger.store_choice import present
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prism_core.privacy.accountants.accountant import Spent
-    from prism_core.privacy.events import Event
     from prism_core.privacy.learning_charge import LearningCharge
-    from prism_core.privacy.ledger.records import Balance, Consent
-    from prism_core.privacy.ledger.rules import Step
     from prism_core.privacy.noise import NoiseSource
 
 

@@ -20,13 +20,12 @@ import numpy as np
 
 from prism_core import files
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger.records import canonical
+from prism_core.privacy.ledger.records import Charge, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from prism_core.privacy.ledger.records import Charge
     from prism_core.privacy.private_rows import CodedRows
 
 KEY = "fingerprint.key"

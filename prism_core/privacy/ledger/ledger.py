@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError, LedgerError
-from prism_core.privacy.accountants.accountant import CHARGEABLE
-from prism_core.privacy.events import event_dict
+from prism_core.privacy.accountants.accountant import CHARGEABLE, Spent
+from prism_core.privacy.events import Event, event_dict
 from prism_core.privacy.ledger import audit, composition, fingerprint, rules
 from prism_core.privacy.ledger import chain_head as heads
 from prism_core.privacy.ledger.charge_checks import check_approval, check_budget, check_whole
@@ -41,17 +41,14 @@ from prism_core.privacy.ledger.records import (
     canonical,
 )
 from prism_core.privacy.ledger.sqlite_store import FILE
-from prism_core.privacy.ledger.store import CHAIN, VERSION, append, chain_of, check_head
+from prism_core.privacy.ledger.store import CHAIN, VERSION, Store, append, chain_of, check_head
 from prism_core.privacy.ledger.store_choice import open_store
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.privacy.accountants.accountant import Spent
-    from prism_core.privacy.events import Event
     from prism_core.privacy.ledger.rules import Step
-    from prism_core.privacy.ledger.store import Store
     from prism_core.privacy.private_rows import CodedRows
 
 WORKSPACE_VARIABLE = "PRISM_WORKSPACE"

@@ -25,6 +25,7 @@ from prism_core.privacy.ledger.store import (
     PATIENCE,
     VERSION,
     Connection,
+    Rows,
     check_head,
     check_version,
     nothing,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from prism_core.privacy.ledger.store import Rows
 
 PASSWORD_VARIABLE = "PRISM_LEDGER_PASSWORD"
 

@@ -23,6 +23,8 @@ from prism_core.privacy.ledger.store import (
     CHAIN,
     COLUMNS,
     SEALED,
+    Connection,
+    Store,
     add,
     chain_of,
     rows_of,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prism_core.privacy.ledger.audit import Verification
-    from prism_core.privacy.ledger.store import Connection, Store
 
 FROM_FILE = "file"
 """The workspace's own file, as the origin of a migration."""

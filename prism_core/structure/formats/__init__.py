@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Drawing
+from prism_core.structure.dag import Dag, Drawing
 from prism_core.structure.formats import (
     adjacency,
     bif,
@@ -45,7 +45,6 @@ from prism_core.text.suggestions import suggestion
 if TYPE_CHECKING:
     import networkx as nx
 
-    from prism_core.structure.dag import Dag
 
 __all__ = [
     "FORMATS",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import MAX_NAME, is_name
+from prism_core.structure.dag import MAX_NAME, Drawing, is_name
 from prism_core.structure.formats._sketch import (
     Sketch,
     learning_entries,
@@ -15,9 +15,6 @@ from prism_core.structure.formats._sketch import (
     with_learning_entries,
 )
 from prism_core.text import untrusted
-
-if TYPE_CHECKING:
-    from prism_core.structure.dag import Drawing
 
 
 def read(text: str) -> Drawing:

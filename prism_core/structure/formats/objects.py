@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import networkx as nx
 
@@ -15,9 +15,6 @@ from prism_core.structure.formats._sketch import (
     position,
     with_learning_entries,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
 
 
 def from_networkx(graph: nx.Graph) -> Drawing:

@@ -21,7 +21,10 @@ from prism_core.structure.routing.strips import (
     LANE,
     SAME,
     SLANT,
+    Box,
     Cell,
+    Edge,
+    Point,
     Strips,
     Taken,
     from_above,
@@ -31,7 +34,6 @@ from prism_core.structure.routing.strips import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.structure.routing.strips import Box, Edge, Point
 
 _THIN = (HEAD, 2.0)  # margins where boxes stand too close for the usual ones
 _TURN = 30.0  # a turn costs as much as so long a way

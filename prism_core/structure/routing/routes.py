@@ -17,12 +17,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from prism_core.structure.routing.orthogonal import Sheet
-from prism_core.structure.routing.strips import HALF_HEAD, HEAD
+from prism_core.structure.routing.strips import HALF_HEAD, HEAD, Box, Edge, Point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prism_core.structure.routing.strips import Box, Edge, Point
 
 CROWDED = 400_000
 """Edges times boxes; routing many more takes seconds."""

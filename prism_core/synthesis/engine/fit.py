@@ -10,7 +10,12 @@ import numpy as np
 
 from prism_core.data.linear_queries import LinearQuery
 from prism_core.errors import PrivacyError
-from prism_core.planning.tree.junction_tree import JunctionTree, junction_tree, maximal_cliques
+from prism_core.planning.tree.junction_tree import (
+    Clique,
+    JunctionTree,
+    junction_tree,
+    maximal_cliques,
+)
 from prism_core.synthesis.engine.answer_map import AnswerMap, Relations
 from prism_core.synthesis.engine.cache import prepare
 from prism_core.synthesis.engine.flat_tree import FlatTree, Overlap, flatten, overlap
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
 TOLERANCE = 1e-6

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.synthesis.engine.answer_map import Moved, QueryAgreement, direction
+from prism_core.synthesis.engine.answer_map import AnswerMap, Moved, QueryAgreement, direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from prism_core.synthesis.engine.answer_map import AnswerMap
     from prism_core.synthesis.engine.flat_tree import FlatTree, Overlap
 
 _CONJUGATE_STEPS = 150  # in one Newton step; 10 to 30 are used

@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from prism_core.synthesis.engine.newton import INNER_STEPS, FitState
+from prism_core.synthesis.engine.newton import INNER_STEPS, FitState, LineSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from prism_core.synthesis.engine.answer_map import AnswerMap
     from prism_core.synthesis.engine.flat_tree import FlatTree, Overlap
-    from prism_core.synthesis.engine.newton import LineSearch
 
 _NEGLIGIBLE = 1e-9  # share of the loss below which a cell that shrinks does not hold up the rest
 _CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a stop for little gain

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core.planning.tree.junction_tree import JunctionTree, junction_tree, maximal_cliques
+from prism_core.planning.tree.junction_tree import (
+    Clique,
+    JunctionTree,
+    junction_tree,
+    maximal_cliques,
+)
 from prism_core.synthesis.engine.answer_map import factors_of
 
 if TYPE_CHECKING:
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.linear_queries import LinearQuery
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
 _BLOCK = 50  # mbi calls back once per block of this many iterations

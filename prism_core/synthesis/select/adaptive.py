@@ -12,7 +12,7 @@ import numpy as np
 from prism_core.errors import PlanError
 from prism_core.planning.adaptive_rounds import GROWTH_CELLS, WATCHED, Candidates, Pick
 from prism_core.planning.ties import cost_of_tie
-from prism_core.planning.tree.junction_tree import forecast
+from prism_core.planning.tree.junction_tree import Clique, forecast
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
 from prism_core.privacy.scores import model_error, model_error_sensitivity, mutual_information
 from prism_core.synthesis.select.pair_noise import counted_pairs, pair_noises, variance_told
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
-    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model

@@ -9,15 +9,11 @@ import numpy as np
 
 from prism_core.errors import PrivacyError
 from prism_core.planning.regression import regression_of
-from prism_core.privacy.contribution import ONE_ROW
+from prism_core.privacy.contribution import ONE_ROW, Contribution
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.mechanisms import private_choice, private_top_k
 from prism_core.privacy.noisy_gradient import coefficients
-from prism_core.privacy.scores import (
-    chance_association,
-    mutual_information,
-    scaled_association,
-)
+from prism_core.privacy.scores import chance_association, mutual_information, scaled_association
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import SelectionChoice
-    from prism_core.privacy.contribution import Contribution
     from prism_core.privacy.noise import NoiseSource
 
 CHANCE = 2.0

@@ -9,11 +9,7 @@ import networkx as nx
 import numpy as np
 
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
-from prism_core.privacy.scores import (
-    conditional_information,
-    model_error,
-    model_error_sensitivity,
-)
+from prism_core.privacy.scores import conditional_information, model_error, model_error_sensitivity
 from prism_core.synthesis.naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
