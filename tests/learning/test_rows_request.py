@@ -259,3 +259,10 @@ def test_from_the_command_line(tmp_path, workspace, capsys):
     assert document["max_rows"] == schema.max_rows
     assert main.main([*asked[:-1], str(tmp_path / "t.yaml"), "--seed", "1"]) == 0
     assert f"max_rows = {schema.max_rows} in" in capsys.readouterr().out
+
+
+def test_a_column_to_be_learned_does_not_have_the_name_of_the_rows_of_a_person():
+    """Else the papers would say of it that rows were counted."""
+    with pytest.raises(SchemaError, match="'rows per person'") as refused:
+        Outline(columns=(Y, CategoryRequest(name="rows per person")), one_row_per_person=True)
+    assert refused.value.field == "columns"

@@ -246,7 +246,8 @@ class Outline:
 
     Raises:
         SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is; for
-            `max_rows` that is both declared and to be learned.
+            `max_rows` that is both declared and to be learned; for a column to be learned whose
+            name is that of the rows of a person.
     """
 
     columns: tuple[Column | Request, ...]
@@ -269,6 +270,13 @@ class Outline:
             raise SchemaError(
                 "No column is to be learned: use the schema as it is, or give a column an entry "
                 "'learn'.",
+                field="columns",
+            )
+        # The ledger and the papers know by this name alone that no column was learned.
+        if any(column.name == ROWS_SUBJECT for column in self.columns_to_learn):
+            raise SchemaError(
+                f"A column named {ROWS_SUBJECT!r} cannot be learned: the ledger uses this name for "
+                "the number of rows of a person. Rename the column, or declare it.",
                 field="columns",
             )
         if self.learn_rows is not None:
