@@ -178,6 +178,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (any public name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, own = _HOMES[name]
     found = getattr(import_module(module), own)
+    # From now on the name is found without this function.
     globals()[name] = found
     return found
 

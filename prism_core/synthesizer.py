@@ -170,6 +170,8 @@ class PrismSynthesizer:
                 self.schema,
                 self.task,
                 self._within_limit(),
+                # Where persons are declared they are who is protected and counted; else each row is
+                # a person.
                 self.schema.persons or raw.rows,
                 dag=self.dag,
                 synthesis=self.synthesis,
@@ -185,8 +187,10 @@ class PrismSynthesizer:
             earlier = owed(self.ledger, self.asset, plan.prior)
             if earlier is not None:
                 warnings.warn(earlier.sentence, LearningOwedWarning, stacklevel=2)
+        # Nobody can predict it: it draws the row of a person and the seed of the synthetic rows.
         rng = fresh_rng()
         encoded = encode_rows(self.schema, raw, public=False, rng=rng)
+        # Before the charge: a run killed right after it must not leave rows that pass for public.
         self._recognise(raw, encoded, plan.hash)
         self.release_ = release(
             plan,

@@ -148,6 +148,7 @@ def _lines(
     many = len(found) - MOST
     # The release of the paper keeps its own bar, however long ago it was.
     old = [line for line in found[: many + 1] if not line.own] if many > 0 else []
+    # One charge alone keeps its day, its number and its epsilon.
     if len(old) < 2:
         return tuple(found)
     together = AccountLine(

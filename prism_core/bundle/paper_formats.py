@@ -69,6 +69,7 @@ class _Reader(HTMLParser):
         self._fresh = True  # the next text outside a block begins a paragraph
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # They have no end tag, so nothing may wait for one.
         if tag in _EMPTY:
             return
         self._open.append(tag)
@@ -99,6 +100,7 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._open:
+            # What was left open within it ends with it.
             while self._open.pop() != tag:
                 pass
         if tag in ("table", "dl"):
@@ -191,6 +193,7 @@ def _add_table(paper: Any, block: Block) -> None:  # noqa: ANN401  (python-docx 
         cells = table.add_row().cells
         for place, runs in enumerate(row):
             _fill(cells[place].paragraphs[0], runs)
+    # Word runs two tables together where no paragraph stands between them.
     paper.add_paragraph()
 
 
@@ -218,6 +221,7 @@ def _block_lines(blocks: Sequence[Block]) -> list[str]:
 def _table_lines(block: Block) -> str:
     width = max(len(row) for row in block.rows)
     rows = [[_marked(cell, bold=False) for cell in row] for row in block.rows]
+    # Markdown knows no table without a head.
     head = rows.pop(0) if block.headed else [""] * width
     rows = [head, ["---"] * width, *rows]
     table = "\n".join(f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows)
@@ -235,6 +239,7 @@ def _tight(runs: Sequence[Run]) -> list[Run]:
     found: list[Run] = []
     for run in runs:
         text = " ".join(run.text.split())
+        # Markdown takes ** with a space inside for no mark, so spaces stand between the runs.
         before = run.text[:1].isspace() and bool(found) and not found[-1].text.endswith(" ")
         if before:
             found.append(Run(text=" "))

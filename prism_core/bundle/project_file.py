@@ -273,6 +273,7 @@ def _row_from(row: object, number: int) -> dict[str, Any]:
     if not isinstance(row, dict) or not set(row) <= set(blank):
         raise _refused("form", f"rows with the entries {', '.join(blank)} (see row {number})")
     for key, value in row.items():
+        # What is empty in a blank row is a cell for a number.
         kind: type = type(blank[key]) if blank[key] is not None else int
         empty = value is None and kind is not bool
         kinds = (int, str) if key == "decimals" else (kind,)  # what is typed may be no number

@@ -108,6 +108,7 @@ def read_bundle(path: str | Path) -> Bundle:
     if type(n) is not int or n < 2:
         raise BundleError("plan.json does not say how many people there are.", field="n")
     choices = _choices(plan, task.target)
+    # Everything but the fine counts was counted by the parts that were found.
     domain = coarse_schema(schema, choices.parts) if choices.parts else schema
     return Bundle(
         path=folder,

@@ -98,10 +98,12 @@ def _codebook(arguments: argparse.Namespace) -> int:
         catalog=arguments.catalog,
     )
     people = _people(arguments)
+    # The person ID is named in the schema, and is never synthesised: it is no column of it.
     dropped = codebook.known([*arguments.leave_out, *filter(None, [arguments.person_id])])
     codebook = codebook.without(dropped).to_learn(arguments.learn)
     taken: dict[str, UsualBounds] = {}
     if arguments.suggested is not None:
+        # The option without a name means all of them.
         named = arguments.suggested or codebook.suggested
         taken = {name: one for name, one in codebook.suggested.items() if name in named}
         codebook = codebook.with_suggested(named)

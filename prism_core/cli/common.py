@@ -215,6 +215,7 @@ def account_and_rows(
     from prism_core.runs.step_account import step_rng
 
     public = config.table.public
+    # Before the rows are read, which may take long: what the ledger refuses is refused now.
     if not public and name is None:
         check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
     rng = step_rng(arguments.seed)

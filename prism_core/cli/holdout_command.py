@@ -129,6 +129,7 @@ def _open(arguments: argparse.Namespace) -> None:
     key = secrets.token_bytes(32)
     raw = holdout_rows.opened(arguments.holdout, folder, arguments, public=public)
     holdout = _encoded(raw, folder, key, public=public)
+    # One row of each person: totals of scores are proven for that alone.
     plan = design_holdout(
         folder.schema.with_one_row(),
         folder.certificate["task"]["target"],

@@ -231,6 +231,7 @@ def _rehearse(
 
     points: list[RehearsalPoint] = []
     for point in run_rehearsal(rehearsal, rows, kept=kept, jobs=arguments.jobs):
+        # A run is scored under every shift that its rows have; here only those asked for are told.
         if point.shift not in shifts:
             continue
         points.append(point)

@@ -91,6 +91,7 @@ def _release(arguments: argparse.Namespace) -> None:
 
     said, public = config.statement.over(said_of(arguments)), config.table.public
     check_seed(arguments.seed, public=public)
+    # Before any row is read: that the folder cannot be written must not come out at the end.
     bundle_folder.check_out_folder(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
@@ -115,6 +116,7 @@ def _release(arguments: argparse.Namespace) -> None:
         account,
         approval=None if approved is None else approved.approval,
         scenarios=scenarios,
+        # For local.json, which stays on this machine and is never handed over.
         local={
             "config": str(arguments.config.resolve()),
             "separator": config.table.separator,

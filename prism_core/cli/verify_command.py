@@ -57,6 +57,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not arguments.dir.is_dir():
         raise BundleError("There is no such folder.", field="dir")
     report = verify(arguments.dir, key=arguments.key, workspace=arguments.workspace)
+    # Printed before the refusal below: whoever verifies needs every finding, not the first.
     document = report.to_dict()
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{text if arguments.json else _text(report)}\n")

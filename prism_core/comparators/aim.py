@@ -46,6 +46,7 @@ def aim(run: AdaptiveRun) -> None:
     """
     plan, purse = run.plan, run.purse
     columns(run)
+    # Of one of T rounds: alpha for the measurement, the rest for the choice.
     measuring, choosing = plan.one_way, (1.0 - MEASURING) * plan.parts / plan.rounds
     model = run.fit()
     anew = False

@@ -127,6 +127,7 @@ def compare_candidates(
                 "same schema.",
                 field="candidates",
             )
+        # S is of this release alone: rivals are compared by what all columns say.
         own = replace(subject, synthetic=candidate.synthetic, s=(), s_alone=False)
         # Without a generator: the same resamples for every candidate, so that scores can be
         # subtracted.

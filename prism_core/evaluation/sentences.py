@@ -184,6 +184,7 @@ def calibration(found: Sequence[CalibrationCurve], learned_from: str = "", note:
 
 
 def _leaning(curve: CalibrationCurve) -> str:
+    # By rows: a mean over people, and not over groups.
     gap = float(
         np.average(np.array(curve.predicted) - np.array(curve.observed), weights=curve.rows)
     )
@@ -273,6 +274,7 @@ def associations(found: PairStatistics) -> str:
         return "Choose at least two columns."
     rows, columns = np.triu_indices(len(found.names), k=1)
     real, made = found.real, found.synthetic
+    # What the rows do not tell from 0 is not called farthest apart.
     gap = np.where(found.alike, 0.0, made.v - real.v)[rows, columns]
     said = int((~real.within_chance[rows, columns]).sum())
     text = (

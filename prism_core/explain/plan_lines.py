@@ -348,6 +348,7 @@ def _shared(plan: Plan, entries: Sequence[_Entry], rule: AllocationRule) -> list
     # One cost for each marginal of a line: with an exponent below 1 the share of a sum is less
     # than the sum of the shares.
     parts = allocate(whole, costs, rule, plan.accountant.exponent)
+    # What one unit of the pool's amount is of the whole budget.
     share = math.fsum(e.share * count for e, count in zip(entries, times, strict=True)) / whole
     first = itertools.accumulate(times, initial=0)  # where each line's marginals start
     found: list[Noise] = []
@@ -359,6 +360,7 @@ def _shared(plan: Plan, entries: Sequence[_Entry], rule: AllocationRule) -> list
 
 
 def _amount(plan: Plan, event: GaussianEvent) -> float:
+    # Basic composition adds up epsilons, the other accountants rho.
     return event.epsilon if plan.budget.accountant == "basic" else event.rho
 
 

@@ -97,6 +97,7 @@ def parts(plan: Plan, found: Found = USUAL) -> dict[str, float]:
     fits = 1 + _expected(plan, cells)
     return {
         "start": _START,
+        # As many rows as there can be: how many there are is private where people have several.
         "rows": _PER_VALUE
         * len(plan.schema.columns)
         * (plan.contribution.max_rows * plan.n + plan.rows),

@@ -68,8 +68,10 @@ def _shown(shape: ColumnShape) -> tuple[tuple[str, ...], tuple[float, ...], tupl
     """The codes that get a bar, in code order."""
     if len(shape.labels) <= MAX_BARS:
         return shape.labels, shape.real, shape.synthetic
+    # By both sides together: a level that only one of them shows must be drawn, too.
     weight = [real + made for real, made in zip(shape.real, shape.synthetic, strict=True)]
     ranked = sorted(range(len(weight)), key=lambda code: -weight[code])
+    # One bar less than there is room for: the rest has a bar of its own.
     keep, rest = sorted(ranked[: MAX_BARS - 1]), ranked[MAX_BARS - 1 :]
     return (
         (*(shape.labels[code] for code in keep), f"{len(rest):,} others"),
@@ -195,6 +197,7 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
     # One top for both, or the same value would have two colours.
     top = max(_SMALLEST_TOP, *(_largest(matrix) for matrix in (panels.real, panels.synthetic)))
     gap = panels.synthetic - panels.real
+    # As far to either side, so that no difference is white.
     reach = max(_SMALLEST_TOP, _largest(np.abs(gap)))
     hover = [
         [f"{theme.safe(a, 40)} × {theme.safe(b, 40)}" for b in panels.columns] for a in panels.rows
@@ -222,6 +225,7 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
             xaxis=f"x{end}",
             yaxis=f"y{end}",
             customdata=hover,
+            # Real and synthetic shares have one scale, whose bar stands beside the second.
             showscale=number > 1,
             text=told,
             hovertemplate=f"%{{customdata}}<br>{panels.what}: %{{z:{panels.format}}}"

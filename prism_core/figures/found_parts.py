@@ -22,6 +22,7 @@ def parts_figure(found: FoundParts) -> go.Figure:
     Args:
         found: one column; its cells stand in the order of the parts.
     """
+    # Cells stand in the order of the parts, so each part is one run.
     runs = [list(places) for _, places in itertools.groupby(range(len(found.parts)), _part(found))]
     axis = theme.name_axis(found.cells, limit=24)
     step = -(-len(found.cells) // MAX_TICKS)
@@ -39,6 +40,7 @@ def parts_figure(found: FoundParts) -> go.Figure:
             "rangemode": "tozero",
         },
     )
+    # Two colours in turn tell neighbours apart, however many parts there are.
     colours = [theme.BLUE if part % 2 == 0 else theme.SKY for part in found.parts]
     figure.add_bar(
         x=list(range(len(found.cells))),

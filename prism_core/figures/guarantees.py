@@ -39,6 +39,7 @@ def erm_figure(erm: ErmBound) -> go.Figure:
         yaxis={"visible": False, "range": [-0.55, 0.55]},
         legend=theme.legend_above() | {"traceorder": "normal", "y": 1.04},
     )
+    # Not strict: there are more styles than terms.
     for term, style in zip(erm.terms, theme.STYLES, strict=False):
         _term(figure, term, style)
     figure.add_scatter(

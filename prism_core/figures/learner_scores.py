@@ -63,6 +63,7 @@ def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
         height=140 + 96 * len(rows),
         xaxis={"title": {"text": axis_title(name)}, "showgrid": True},
         yaxis=theme.rows_axis(labels)
+        # Names of learners are long, and break at their comma.
         | {"ticktext": [theme.safe(label).replace(", ", ",<br>", 1) for label in labels]},
     )
     _spans(figure, rows)
@@ -87,6 +88,7 @@ def _spans(figure: go.Figure, rows: list[MetricRow]) -> None:
     xs: list[float | None] = []
     ys: list[float | None] = []
     for place, row in enumerate(rows):
+        # With the score itself, which may lie outside floor and ceiling.
         ends = [end for end in (row.floor, row.ceiling, row.value) if end is not None]
         if len(ends) > 1:
             xs += [min(ends), max(ends), None]
@@ -117,6 +119,7 @@ def _points(
         if (number := getattr(row, part)) is not None
     ]
     intervals = [_interval(rows[place], part) for place, _ in found]
+    # An RMSE has the unit of its column: three decimals of thousands say nothing.
     form = amount if any(abs(number) >= 100 for _, number in found) else three
     figure.add_scatter(
         x=[number for _, number in found],

@@ -181,6 +181,7 @@ def confusion_figure(table: Confusion) -> go.Figure:
     figure = theme.new_figure(
         height=150 + 44 * max(3, len(kept)),
         xaxis=axis | {"title": {"text": "Predicted"}, "range": [-0.5, len(kept) - 0.5]},
+        # The first class on top, as a matrix is read.
         yaxis=axis | {"title": {"text": "True"}, "range": [len(kept) - 0.5, -0.5]},
         margin={"l": 16, "r": 16, "t": 16, "b": 16},
     )
@@ -276,6 +277,7 @@ def agreement_figure(found: ModelAgreement) -> go.Figure:
         return theme.sentence_figure(found.note or "There is nothing to compare.")
     made = [weight.synthetic for weight in found.weights]
     real = [weight.real for weight in found.weights]
+    # With 0: on which side of it a term lies is part of what is compared.
     low, high = min(*made, *real, 0.0), max(*made, *real, 0.0)
     # Where all terms are 0 the axis still needs a length.
     pad = 0.05 * (high - low or 1.0)

@@ -92,6 +92,7 @@ def budget_figure(
             orientation="h",
             name=theme.safe(pool, 40),
             marker={"color": style.colour, "pattern": theme.pattern(style.pattern)},
+            # Beside another allocation the numbers stand behind bar and mark (`_numbers`).
             text=[share_text(rows[place].share) if not beside else "" for place in places],
             textposition="outside",
             textangle=0,
@@ -148,6 +149,7 @@ def error_figure(rows: Sequence[BudgetLine]) -> go.Figure:
         return theme.sentence_figure("There is no error forecast for these marginals.")
     figure = _figure(rows, "Expected error relative to the number of rows (log scale)")
     errors = [_forecast(rows[place]) or 1.0 for place in known]
+    # With 1 among them, so that the line where noise drowns the data is always in sight.
     low, high = math.log10(min(*errors, 1.0)), math.log10(max(*errors, 1.0))
     figure.update_xaxes(
         type="log",

@@ -129,6 +129,7 @@ class Committee:
         return self._readable()[1]
 
     def _readable(self) -> tuple[list[SubmittedProtocol], tuple[str, ...]]:
+        # By the file that is written last: a submission that was cut short has none.
         names = [path.parent.name for path in (self._workspace / FOLDER).glob(f"*/{ABOUT}")]
         found, damaged = [], []
         for name in filter(NUMBER.fullmatch, sorted(names)):

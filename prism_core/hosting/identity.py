@@ -94,8 +94,10 @@ def _roles(claims: Mapping[str, Any], hosting: Hosting) -> frozenset[Role]:
     found: object = claims
     for part in hosting.roles_claim.split("."):
         found = found.get(part) if isinstance(found, dict) else None
+    # Providers write several roles as a list, or as words in one text.
     said = found.split() if isinstance(found, str) else found
     values = {one for one in said if isinstance(one, str)} if isinstance(said, list) else set()
+    # A role that the file has no values for goes by its own name.
     return frozenset(
         role for role in ROLES if values & hosting.claim_values.get(role, frozenset({role}))
     )

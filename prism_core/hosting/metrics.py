@@ -57,6 +57,7 @@ def metrics(workspace: Path, checks: tuple[MachineCheck, ...]) -> bytes:
     living = Counter(map(scratch.held, _folders_of_runs(workspace)))
     runs.labels("under way").set(living[True])
     runs.labels("ended").set(living[False])
+    # The workspace may not be there yet: the disk that it will be made on is asked.
     there = next(path for path in (workspace, *workspace.absolute().parents) if path.exists())
     gauge("workspace_free_bytes", "Room on the workspace's disk.").set(
         shutil.disk_usage(there).free

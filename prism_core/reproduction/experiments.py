@@ -46,6 +46,7 @@ def spread(asked: Sequence[RunRequest], jobs: int) -> Iterator[RunOutcome]:
     """
     if jobs == 1 or len(asked) < 2:
         bench = RunScorer()
+        # As in the processes below: on busy cores more threads wait for each other by spinning.
         with threadpool_limits(limits=1):
             for one in asked:
                 yield from bench.run(one)
@@ -55,6 +56,7 @@ def spread(asked: Sequence[RunRequest], jobs: int) -> Iterator[RunOutcome]:
     with spawning():
         pool = ProcessPoolExecutor(
             min(jobs, len(asked)),
+            # Not fork, which copies the locks that other threads hold just then.
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
         )

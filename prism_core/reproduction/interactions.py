@@ -108,6 +108,7 @@ def interactions(
         tables: which.
     """
     for table in tables:
+        # A seed that no run has, so that no test row is a training row.
         test = table.draw(np.random.default_rng([10_000, 2]))
         real: list[float] = []
         found: dict[str, list[float]] = {regime: [] for regime in REGIMES}

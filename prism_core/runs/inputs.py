@@ -266,6 +266,7 @@ def ready(
         TableError: for public rows that the declaration cannot be meant for (`data.coverage`); of a
             large table the first ones are looked at. Of private rows nothing is looked at.
     """
+    # Whether private rows fit is for the curator to ask; an error would tell about them.
     if public:
         check_covered(schema, some_rows(raw))
     if isinstance(raw, RawTable):
@@ -359,6 +360,8 @@ def encode_holdout(
     if public:
         check_covered(schema, some_rows(raw))
     if not isinstance(raw, RawTable):
+        # There may be fewer than the schema declares, and the table is checked against its own
+        # number.
         persons = None if schema.person_id is None else raw.people(schema.person_id)
         stored = raw.store(replace(schema, persons=persons), public=public)
         drawn = stored.sample(EVALUATED, rng)

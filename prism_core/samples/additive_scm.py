@@ -179,6 +179,7 @@ class AdditiveScm:
         step = max(1, _CHUNK // column.size)
         for start in range(0, len(eta), step):
             part = slice(start, start + step)
+            # base_c + g_V(c) eta of the docstring; `spread` is g_V.
             logits = base + np.multiply.outer(eta[part], spread)
             # Shifted, so that exp cannot overflow; the law stays the same.
             law = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -88,6 +88,7 @@ def _shrunk_pair(
     share = _margin(measurements, target, schema.size(target))
     rows = _margin(measurements, feature, schema.size(feature)) * n
     shares = share if expected is None else _shares(np.moveaxis(expected, axis, 0))
+    # N_x delta_xy of the docstring and its noise; the measured total stands for N_x.
     deviation = table - table.sum(axis=1, keepdims=True) * shares
     # Of a level's noise, class y's deviation holds 1 - 2 pi + K pi^2 of a cell's variance. What is
     # kept is linear in the levels and the same for all classes, so their sum stays 0.
@@ -153,6 +154,7 @@ def _posterior(
     best, found = -math.inf, deviation
     for prior in priors:
         values, vectors = _spectrum(prior, rows)
+        # In the axes of the prior, in which noise of one variance is still independent.
         seen = deviation if vectors is None else vectors.T @ deviation
         variance = sigma**2 + values[:, None] * _VARIANCES
         power = (seen**2).sum(axis=1)[:, None]

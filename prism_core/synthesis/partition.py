@@ -49,6 +49,7 @@ class Evidence:
         self.shares = np.maximum(totals / totals.sum(), _LEAST)
         self.alike = alike
         q = self.shares
+        # sigma^2 ((1 - q)^2 + (K - 1) q^2) of the docstring: what one cell adds.
         self._noise = sigma**2 * ((1.0 - q) ** 2 + (self.classes - 1) * q**2)
         self.cells = cells
 
@@ -63,6 +64,7 @@ class Evidence:
         """
         q = self.shares
         rows = counts.sum(axis=-1, keepdims=True)
+        # e_y of the docstring.
         excess = counts - rows * q
         # A noisy number of rows may be negative; the variance of the draw is not.
         drawn = self.alike * q * (1.0 - q) * np.maximum(rows, 0.0)
@@ -102,6 +104,7 @@ def ordered_parts(
     starts: list[NDArray[np.int64]] = []
     totals = [best[cells] - penalty]
     for _ in range(1, min(most, cells)):
+        # Entry (s, e): the first s cells in the parts so far, and one more part from s to e.
         every = best[:, None] + gains
         start = every.argmax(axis=0)
         starts.append(start)
@@ -215,6 +218,7 @@ def _ward(evidence: Evidence) -> list[tuple[int, int]]:
     def measure(node: int, others: list[int]) -> None:
         together = np.array([counts[node] + counts[other] for other in others])
         sizes = np.array([cells[node] + cells[other] for other in others])
+        # What both say by themselves, less what they say as one part.
         loss = own[node] + np.array([own[other] for other in others]) - evidence.of(together, sizes)
         # In the upper triangle alone, so that the least entry names each pair once.
         lost[np.minimum(node, others), np.maximum(node, others)] = loss

@@ -109,7 +109,9 @@ def _evenly(
     # Stable: rows of a class keep their random order.
     order = order[np.argsort(both[order], kind="stable")]
     both = both[order]
+    # i of the docstring: the place of a row within its state and class.
     rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[both]
+    # (i + u_y) / m_y of the docstring; u_y is one draw for each state and class.
     place = (rank + rng.random(len(sizes))[both]) / sizes[both]
     # Sixteen bits are sorted in linear time; more rows than that need finer places.
     fine = np.uint16 if len(order) <= 2**16 else np.uint32
@@ -120,6 +122,7 @@ def _evenly(
     # States without rows draw, too, and numpy wants an upper end above 0.
     turn = rng.integers(0, np.maximum(members, 1))
     end = np.cumsum(members)
+    # Ranks within a state, turned by its whole number; what runs over the end begins anew.
     place = np.arange(len(order)) + np.repeat(turn, members)
     place -= np.repeat(members, members) * (place >= np.repeat(end, members))
     turned = np.empty_like(order)
@@ -163,6 +166,7 @@ def _counts(
     cumulative /= cumulative[:, -1:]
     # Points (r + offset) / rows, r = 0, 1, ...: evenly spaced, one shared offset per state.
     offset = rng.random(len(rows))
+    # So many r have (r + offset) / rows below a bound; the differences go to the cells.
     below = np.ceil(cumulative * rows[:, None] - offset[:, None]).astype(np.int64)
     return np.diff(below, axis=1, prepend=0)
 

@@ -84,6 +84,7 @@ def translated(text: str, code: LanguageCode) -> str | None:
         said = None if found is None else _filled(phrase, found, code)
         if said is not None:
             return said
+    # The longest beginning first, as one entry may hold several sentences.
     for end in reversed(list(_END.finditer(text))):
         first = translated(text[: end.start()], code)
         rest = None if first is None else translated(text[end.end() :], code)

@@ -30,6 +30,7 @@ class XmlReader(ABC):
         self.parser.CharacterDataHandler = self.characters
         self.parser.StartDoctypeDeclHandler = self._doctype
         self.parser.EntityDeclHandler = self._doctype
+        # Else expat hands a text over line by line.
         self.parser.buffer_text = True
 
     def parse(self, text: str) -> str:
@@ -43,6 +44,8 @@ class XmlReader(ABC):
             PrismError: as `refuse` makes it, for a document type; and what the handlers raise.
         """
         try:
+            # Half of a surrogate pair has no bytes in UTF-8, and must not end in an error of
+            # another kind.
             self.parser.Parse(text.encode("utf-8", "replace"), True)
         except expat.ExpatError as error:
             return (

@@ -60,6 +60,7 @@ class Vote:
     def content(self) -> bytes:
         """What is signed."""
         entries = {name: text for name, text in vars(self).items() if name != "signature"}
+        # Sorted: the signed bytes must not hang on the order of the fields.
         return _MARK + json.dumps(entries, sort_keys=True).encode()
 
     def signed(self, workspace: Path) -> Vote:
@@ -77,6 +78,7 @@ class Vote:
             if pem is None:
                 return False
             signing.confirm(self.content, Signed(signature=bytes.fromhex(self.signature), pem=pem))
+        # What is no hexadecimal text was not signed here either.
         except (BundleError, ValueError):
             return False
         return True
@@ -139,6 +141,7 @@ def check_votes(found: ApprovedPlan, workspace: Path, quorum: int, apart: Collec
     approval = found.approval
     subjects = {vote.subject for vote in found.votes}
     about = (approval.protocol, approval.plan_sha256, approval.asset, found.content_sha256)
+    # Each person once: two votes of one are no quorum.
     if len(subjects) < quorum or len(subjects) != len(found.votes):
         raise _refused(f"it takes {quorum} {'person' if quorum == 1 else 'people'} who approve")
     for vote in found.votes:

@@ -73,6 +73,7 @@ def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
             what="used",
             approved=_used(planned),
             done=_used(final),
+            # Where S was to be chosen by the run, any choice is as approved.
             agrees=not planned.s_is_final or set(planned.s) == set(final.s),
         ),
         Item(
@@ -80,6 +81,7 @@ def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
             # With what learning before the plan cost, as the certificate has it.
             approved=planned.guarantee.epsilon,
             done=made.epsilon,
+            # The last query of a plan uses up what is left, to the last digit of a float.
             agrees=made.epsilon <= planned.budget.epsilon * (1.0 + 1e-9),
         ),
         Item(

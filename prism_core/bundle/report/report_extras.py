@@ -104,6 +104,7 @@ class Extras:
         for entry in self.private:
             plan = entry.get("plan")
             named = plan.get("release_plan_sha256") if isinstance(plan, dict) else None
+            # A bundle without a hash would take numbers that name none.
             if not plan_sha256 or named != plan_sha256:
                 raise BundleError(
                     "The private numbers are of another release than this bundle. Add those that "
@@ -162,6 +163,7 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> Usefulnes
         return Usefulness()
     mean, half = rehearsed.mean, rehearsed.half
     ends = None if half is None else (mean - half, mean + half)
+    # A rehearsal reads no real row, so it does not say whether the threshold is reached.
     return Usefulness(score=mean, unit=rehearsed.unit, ends=ends)
 
 

@@ -143,6 +143,7 @@ def _spent(stages: Stages) -> list[PlanLine]:
     look, three, tree = opened.interactions, opened.three_way, opened.tree
     if look is not None and final.interactions is None:
         found.append(look_line(look))
+    # A plan whose choices are still open has their lines already.
     if final.three_way is not None or final.tree is not None:
         return sorted(found, key=lambda line: -line.share)
     for choice, event, what, pool in (

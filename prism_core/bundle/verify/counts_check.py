@@ -241,15 +241,18 @@ def noise_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     variances = np.array([m.sigma**2 * m.values.size for m in known])
     if known:
         total = least if least == most else np.average(sums, weights=1.0 / variances)
+        # The first kind of the docstring: one degree for each marginal.
         squares += float(((sums - total) ** 2 / variances).sum())
         slack += float((1.0 / variances).sum())
     for name, size in plan.sizes.items():
         shared = [m for m in known if name in m.clique and m.measured not in chosen]
         if len(shared) > 1:
             weights = np.array([size / (m.sigma**2 * m.values.size) for m in shared])
+            # The second kind: J margins round their mean, each of which sums to 0.
             squares += _distance(np.array([_margin(m, name) for m in shared]), weights)
             slack += size * float(weights.sum())
             degrees += (len(shared) - 1) * (size - 1)
+    # The triangle inequality of the docstring: every sum and margin one count farther off.
     largest = (math.sqrt(squares) + math.sqrt(slack)) ** 2
     # The chi-square distribution function; `scipy.stats` has it by name, but imports slowly.
     if not degrees or gammainc(degrees / 2.0, largest / 2.0) >= RARE:

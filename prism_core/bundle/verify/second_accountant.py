@@ -156,6 +156,7 @@ def normal_epsilon(events: Iterable[Mapping[str, Any]], delta: float) -> float:
 
 def normal_delta(epsilon: float, spread: float) -> float:
     """Delta at `epsilon` of a Gaussian whose sensitivity is `spread` times its sigma."""
+    # (e - r) / s of `normal_epsilon`, where r = s^2 / 2.
     first = _upper(epsilon / spread - spread / 2.0)
     second = _upper(epsilon / spread + spread / 2.0)
     # exp overflows beyond 709. A smaller second term makes delta larger, which is the safe side.

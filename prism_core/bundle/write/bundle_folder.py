@@ -199,9 +199,11 @@ def write(
             # Bytes: no system may put its own line ends in; `verify` compares to the byte.
             (draft / name).write_bytes(text.encode("utf-8"))
         release.table.to_parquet(draft / PARQUET, index=False)
+        # Private, unlike the rest: it names places on this machine.
         files.replace(draft / LOCAL, json_text(local or {}).encode("utf-8"), sync=False)
         # Last: a folder without a manifest is known to be unfinished, and `read` refuses it.
         manifest.write_manifest(draft, workspace or release.workspace)
+        # Moved into the folder that is there, so that whoever stands in it still does.
         if empty:
             for path in draft.iterdir():
                 path.rename(folder / path.name)

@@ -109,6 +109,7 @@ def run_text(plan: Plan, stamp: str) -> str:
         train=Path("train.csv"),
         schema=Path(SCHEMA),
         dag=None if plan.dag is None else Path(GRAPH),
+        # Only public tables are rehearsed, and only they take known noise.
         public=stamp == REHEARSAL,
     )
     return dumps(

@@ -144,6 +144,7 @@ def _pure(stated: Stated, epsilon: float) -> tuple[float, float, str]:
 def _approximate(stated: Stated, epsilon: float, delta: float) -> tuple[float, float, str]:
     changes = _CHANGES[stated.parts[0].relation]
     told = epsilon / changes * _HAIR
+    # Each further step multiplies the delta of those before it by exp(E).
     grown = math.fsum(math.exp(step * told) for step in range(changes))
     rule = "(2 E, (1 + exp(E)) D) here" if changes == 2 else "the same here"
     return told, delta / grown * _HAIR, f"its (E, D) counts {rule}"

@@ -148,12 +148,14 @@ def _phi_squared(
     """
     product = np.outer(down, across)
     ratio = np.divide(shares, product, out=np.zeros_like(shares), where=product > 0)
+    # A of the docstring, cell by cell.
     parts = ratio * shares
     heights = np.diff([*rows, len(down)])
     widths = np.diff([*columns, len(across)])
     # Shapes (rows of all tables, tables across) and (tables down, columns of all tables).
     by_row = _over(np.add.reduceat(parts, columns, axis=1), down[:, None])
     by_column = _over(np.add.reduceat(parts, rows, axis=0), across[None, :])
+    # 2 A / p of the docstring is twice the ratio.
     gradient = (
         2.0 * ratio - np.repeat(by_row, widths, axis=1) - np.repeat(by_column, heights, axis=0)
     )

@@ -91,6 +91,7 @@ def _auc(
         found.append(delong(test.column(label) == 1, fitted.probabilities(test)[:, 1]))
     area, variance = np.mean(found, axis=0)
     note = f"{size:,} rows of each side, twofold cross-fitting; 0.5 is chance."
+    # Half of the mean of both variances is a quarter of their sum.
     return float(area), area_interval(area, variance / 2.0, size), note
 
 

@@ -129,6 +129,7 @@ def variation(a: EncodedTable, b: EncodedTable, clique: Sequence[str]) -> Variat
         p, q = marginal_counts(a, clique), marginal_counts(b, clique)
     else:
         p, q = _sparse_counts(a, b, clique)
+    # Cells that neither table shows add nothing, and most cells of a large marginal are such.
     held = p + q > 0
     p, q = p[held] / p.sum(), q[held] / q.sum()
     return Variation(

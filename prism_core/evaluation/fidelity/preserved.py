@@ -122,6 +122,7 @@ def not_measured(subject: Subject) -> NotMeasured:
     groups: dict[str, int] = {}
     for name in names:
         groups[graph.group(name)] = groups.get(graph.group(name), 0) + 1
+    # By groups: a wide table has too many pairs to ask each whether it is tied.
     tied = sum(math.comb(count, 2) for count in groups.values())
     return NotMeasured(
         pairs=math.comb(size, 2) - len(pairs),

@@ -162,6 +162,7 @@ def _deviation(
     subject: Subject, real: NDArray[np.float64], made: NDArray[np.float64], sigma: float
 ) -> NDArray[np.float64]:
     """Standard deviation of every cell, as a share: noise, and rows drawn at random."""
+    # Over the least that the counts can have added up to, where noise weighs most.
     variance = np.full(real.shape, (sigma / subject.mass) ** 2)
     # Rounded rows follow the model up to a row; only independent draws add a variance of their own.
     if subject.sampling == "iid" and subject.synthetic.n:

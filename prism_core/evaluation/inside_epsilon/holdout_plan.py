@@ -199,6 +199,8 @@ def _scales(rho: float, answers: int) -> SparseVector:
     """The noise of a round that costs rho."""
     # A pure epsilon costs epsilon^2 / 2 under zCDP (Bun and Steinke 2016, Proposition 1.4).
     comparing = math.sqrt(2.0 * rho * COMPARING)
+    # Epsilon of the threshold; the question has `_QUESTION` times as much, and both are
+    # `comparing`.
     threshold = comparing / (1.0 + _QUESTION)
     return SparseVector(
         sensitivity=UNITS,

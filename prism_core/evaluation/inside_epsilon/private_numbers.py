@@ -289,6 +289,7 @@ def cell_codes(
         bins = np.searchsorted(cuts, proba[:, code], side="left")
         cells = np.where(known, bins + BINS * (y != code), 2 * BINS)
         found.append((cells.astype(np.int64), 2 * BINS + 1))
+    # 0: right, 1: wrong, 2: the target is unknown, and there is nothing to be right about.
     right = np.where(known, (proba.argmax(axis=1) != y).astype(np.int64), 2)
     found.append((right, 3))
     return found

@@ -80,6 +80,7 @@ class PrivatePlan(ZcdpPlan):
         """Sentences for the curator; they follow from the plan alone."""
         found = self.about_budget
         if self.numeric:
+            # As a part of the RMSE itself, which the forecast takes to be a tenth of the range.
             if 1.96 * self.expected_rmse_error() / 0.1 > _TOO_ROUGH:
                 found += (
                     "At this epsilon an RMSE of a tenth of the range would drown in its noise. "

@@ -83,6 +83,7 @@ def area_interval(area: float, variance: float, fewer: int) -> Interval:
         return bound, 1.0
     if area <= 1e-12:
         return 0.0, 1.0 - bound
+    # By the delta method: the logit moves by 1 / (area (1 - area)) for each step of the area.
     middle, half = np.log(area / (1.0 - area)), Z95 * np.sqrt(variance) / (area * (1.0 - area))
     low, high = 1.0 / (1.0 + np.exp(-(middle + np.array([-half, half]))))
     return float(low), float(high)
@@ -218,6 +219,7 @@ def class_statistics(
         ordered: whether the classes have an order.
     """
     true, taken = proba[np.arange(len(y)), y], proba.argmax(axis=1)
+    # As `scoring` has them: of two classes the score of the second alone.
     if proba.shape[1] == 2:
         squares, auc = (proba[:, 1] - y) ** 2, _auc(y == 1, proba[:, 1])
     else:
@@ -316,6 +318,7 @@ def _weighted_kappa(y: NDArray[np.integer], taken: NDArray[np.integer]) -> Stati
     def statistic(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         rows = weights.sum(axis=1)
         gap, first, second, square, other = (weights @ parts).T / rows
+        # Squared distance as it is over what it would be if both sides were independent.
         return 1.0 - _ratio(gap, square + other - 2.0 * first * second)
 
     return statistic

@@ -73,6 +73,7 @@ class FittedLearner:
         nothing and gives no guarantee: outside epsilon, for the curator only.
         """
         proba = np.zeros((table.n, self.classes))
+        # scikit-learn refuses a matrix without rows.
         if table.n:
             matrix = _design(self.learner, table, self.features, self.scale)
             with one_thread():

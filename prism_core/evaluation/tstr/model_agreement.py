@@ -158,6 +158,7 @@ def _by_class(fitted: FittedLearner) -> dict[int, NDArray[np.float64]]:
     classes = [int(code) for code in fitted.model.classes_]
     rows = np.asarray(fitted.model.coef_, dtype=float)
     if len(classes) == 2:
+        # The log odds of the first class are those of the second, turned round.
         return {classes[0]: -rows[0], classes[1]: rows[0]}
     return dict(zip(classes, rows, strict=True))
 

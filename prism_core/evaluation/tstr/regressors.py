@@ -161,6 +161,7 @@ def _design(
     values, known = _values(table, names)
     mean, deviation = scale
     varies = known & (deviation > 0)
+    # An unknown value stands at the mean, which is 0 here; its indicator says that it is unknown.
     standard = np.where(varies, (values - mean) / np.where(deviation > 0, deviation, 1.0), 0.0)
     parts: list[Any] = [csr_matrix(standard)]
     for name in names:

@@ -149,6 +149,7 @@ def homes_of(
 ) -> list[int]:
     """The smallest clique that holds each set; the first among equals."""
     holders: dict[str, list[int]] = {}
+    # Small cliques first: the first one that holds a set is then the smallest.
     for index in sorted(range(len(cliques)), key=volumes.__getitem__):
         for name in cliques[index]:
             holders.setdefault(name, []).append(index)

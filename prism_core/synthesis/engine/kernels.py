@@ -96,6 +96,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
     # Children stand after their parents, so backwards every child comes before its parent.
     for c in range(len(tree.cells) - 2, -1, -1):
         a, b = tree.cells[c], tree.cells[c + 1]
+        # Log weights of the clique's cells, with what its children have summed up.
         _gather(tree, c, potential, message, given)
         first, last = tree.states[tree.own[c]], tree.states[tree.own[c] + 1]
         top[first:last] = -np.inf
@@ -112,6 +113,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
             # One division a state, then products: states are fewer than cells.
             total[s] = 1.0 / total[s]
         for i in range(a, b):
+            # Scaled to 1 within each state: P(cell | state of the separator above).
             given[i] *= total[state[i]]
         if tree.root[c]:
             log_z += message[first]
@@ -121,6 +123,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
             # A root's separator is empty: it has one state, which is certain.
             message[tree.states[tree.own[c]]] = 1.0
         for i in range(tree.cells[c], tree.cells[c + 1]):
+            # By now the parent has summed up how probable the state is.
             belief[i] = given[i] * message[state[i]]
         _scatter(tree, c, belief, message, mean)
     return log_z
@@ -146,6 +149,7 @@ def differentiate(tree, move, given, belief, change, message, mine, mean):
         first, last = tree.states[tree.own[c]], tree.states[tree.own[c] + 1]
         mine[first:last] = 0.0
         for i in range(a, b):
+            # What a state's log normaliser moves by: the mean of what its cells move by.
             mine[state[i]] += given[i] * change[i]
         for i in range(a, b):  # now the derivative of log P(what is new | separator)
             change[i] -= mine[state[i]]
@@ -180,6 +184,7 @@ def lowest(tree, cost, value, message, least):
         first, last = tree.states[tree.own[c]], tree.states[tree.own[c] + 1]
         least[first:last] = np.inf
         for i in range(tree.cells[c], tree.cells[c + 1]):
+            # The recursion of `infer`, with the least in the place of the sum.
             least[state[i]] = min(least[state[i]], value[i])
         for s in range(first, last):
             message[s] += least[s]
@@ -228,6 +233,7 @@ def agree(overlap, values, mean, own):
         size = overlap.sizes[s]
         mean[:size] = 0.0
         for k in range(overlap.sets[s], overlap.sets[s + 1]):
+            # What the holders say together, each by its precision.
             _sum_up(overlap, k, overlap.weight[k], values, mean)
         for k in range(overlap.sets[s], overlap.sets[s + 1]):
             own[:size] = 0.0
@@ -317,6 +323,8 @@ def direction(
     left = start
     while steps < most and left > tolerance**2 * start:
         for i in range(size):
+            # Jacobi's preconditioner. The mean stands for the variance mean (1 - mean), which it
+            # bounds.
             solved[i] = residual[i] / (precision[i] * mean[i] + tau)
         agree(overlap, solved, shared, own)
         new = 0.0

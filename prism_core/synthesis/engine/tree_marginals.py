@@ -164,6 +164,7 @@ class TreePaths:
         for place, stack in enumerate(stacks):
             so_far *= self._values(stack)
             later = {name for names in legs[place + 1 :] for name in names}
+            # What `product` holds after this stack: the stacks so far, and what later ones hang on.
             found.append(so_far * self._cells(tuple(later)))
         return max(found)
 

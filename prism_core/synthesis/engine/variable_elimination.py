@@ -52,6 +52,7 @@ def marginal_of(
         raise _too_large()
     part = _part(tree, wanted)
     asked = _asked(tree, part, wanted)
+    # The joint distribution is the product of these.
     pending = {i: [_conditional(tree, tables, i, asked[i])] for i in part}
     roots = []
     for index in sorted(pending, reverse=True):  # children come after their parents
