@@ -7,9 +7,10 @@ from typing import Any
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import codebook_bounds, columns_grid, groups_panel, schema_downloads, tabs
+from dashboard.data import codebook_bounds, columns_grid, groups_panel, tabs
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
+from prism_core.data.codebooks import table_schema_text
 from prism_core.data.draft import propose_bins, propose_decimals
 from prism_core.data.schema import column_form, level_lines, schema_file
 from prism_core.data.schema.column_rules import KINDS
@@ -182,7 +183,7 @@ def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
     )
     if applied and data.schema is not None:
         with row:
-            schema_downloads.table_schema(data.schema)
+            _table_schema_download(data.schema)
     if why:
         st.caption(f"Before it can be downloaded: {plain(why)}")
 
@@ -330,3 +331,17 @@ def provenance() -> Provenance:
     if data.checked and not data.source:
         return "private rows"
     return data.form_provenance or (data.schema.provenance if data.schema else "declared")
+
+
+def _table_schema_download(schema: Schema) -> None:
+    """The schema as Frictionless Table Schema, beside its own file."""
+    st.download_button(
+        "Download as Table Schema (JSON)",
+        table_schema_text(schema),
+        "schema.json",
+        mime="application/json",
+        icon=":material/download:",
+        key="download_table_schema",
+        help="Frictionless Table Schema, for other programs. This page reads it as a codebook, "
+        "unless something of it came from rows: only the schema's own file keeps that.",
+    )

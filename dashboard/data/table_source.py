@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import streamlit as st
 
-from dashboard.common import binding_view, table_entry
+from dashboard.common import binding_view, table_entry, uploads
 from dashboard.common.open_project import open_project, samples_section
 from dashboard.common.widgets import mistakes
-from dashboard.data import saved_project
 from dashboard.key import access
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.late_table import announce
 from dashboard.session.project import Project
+from dashboard.session.project_files import from_file, to_file
+from dashboard.session.sample_rows import with_sample
 from dashboard.session.shelf import project, unsaved_parts
+from prism_core.bundle import project_file
+from prism_core.errors import ConfigError, PrismError
 from prism_core.text.markdown import plain
 
 LONGEST_NAME = 120
+_UPLOAD = "upload_project"
 _MOST = 1_000_000_000
 _ASKED = "data_way_shown"
 """Marks that the ways to a table stood on an empty page."""
@@ -50,7 +56,7 @@ def section() -> None:
     with left:
         _line()
     with right:
-        saved_project.save_section()
+        _save_project()
     binding_view.differences()
     label = "Load the table, or open another project" if data.awaits_table else "Another table"
     with st.expander(label, icon=":material/database:", expanded="data_way" in st.session_state):
@@ -76,7 +82,7 @@ def _ways() -> None:
     with codebook:
         _without()
     with saved:
-        saved_project.open_section()
+        _open_saved()
     with sample:
         samples_section()
 
@@ -204,3 +210,65 @@ def _announce(key: str) -> None:
     if typed is not None:
         with mistakes():
             announce(project(), int(typed))
+
+
+def _save_project() -> None:
+    """The button that saves what is entered; with what cannot be saved, and why."""
+    try:
+        file, left = to_file(project())
+    except PrismError as error:
+        st.caption(f":orange[The project cannot be saved yet:] {plain(str(error))}")
+        return
+    st.download_button(
+        "Save the project",
+        # Written when it is pressed, and not in every run of the page.
+        lambda: project_file.dumps(file),
+        "prism-project.json",
+        mime="application/json",
+        key="save_project",
+        icon=":material/save:",
+        on_click="ignore",
+        width="stretch",
+        help="One file with everything you entered: columns, graph, target, designs, approval and "
+        "the words for the report. No row is in it, and nothing that depends on rows but what is "
+        "marked so. It opens on any machine.",
+    )
+    if left:
+        st.caption(f":orange[Left out, for a mistake in it: design {', '.join(left)}.]")
+
+
+def _open_saved() -> None:
+    """The uploader that opens a saved project."""
+    st.caption(
+        "It opens as it was saved: columns, graph, designs and approval. The table is not in the "
+        "file; load it afterwards, here or on the page Release."
+    )
+    file = st.file_uploader(
+        "File of a project",
+        type=["json"],
+        key=uploads.widget_key(_UPLOAD),
+        max_upload_size=uploads.PROJECT_MEGABYTES,
+    )
+    if file is None:
+        return
+    pressed = st.button("Open this project", type="primary", key="open_saved")
+    content = file.getvalue()
+    # By its content: an answer about one file holds for no other.
+    key = f"open_saved_{hashlib.sha256(content).hexdigest()[:12]}"
+    with mistakes():
+        if open_project(key, lambda: _opened(content), pressed=pressed):
+            uploads.let_go(file, _UPLOAD)
+            st.rerun()
+
+
+def _opened(content: bytes) -> Project:
+    access.require()
+    try:
+        # An editor may have put a byte order mark in front when it saved the file again.
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise ConfigError("This is not a project as *Save the project* writes it.", field="project")
+    file = project_file.loads(text)
+    return with_sample(from_file(file), file.sample)

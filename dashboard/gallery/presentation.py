@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from dashboard.common.widgets import enter
-from dashboard.gallery import full_screen, story_view
+from dashboard.gallery import story_view
 from dashboard.session.shelf import project
 from prism_core.reproduction import STORIES, Story
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from streamlit.components.v2.types import ComponentRenderer
+
+# On one line each without a slash they would be taken for names of files.
+_HTML = """
+<button type="button" class="full">Full screen</button>
+"""
+_CSS = """
+.full {
+  font: inherit; color: inherit; background: transparent; cursor: pointer;
+  border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
+  border-radius: 0.5rem; padding: 0.4rem 0.8rem; min-height: 2.5rem; white-space: nowrap;
+}
+.full:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+"""
+_JS = """
+export default function ({ parentElement }) {
+  const button = parentElement.querySelector("button");
+  const turn = () => document.fullscreenElement
+    ? document.exitFullscreen() : document.documentElement.requestFullscreen();
+  button.addEventListener("click", turn);
+  return () => button.removeEventListener("click", turn);
+}
+"""
+
+
+@cache
+def _full_screen() -> ComponentRenderer:
+    return component("prism_full_screen", html=_HTML, css=_CSS, js=_JS)
+
+
+def _full_screen_button(key: str) -> None:
+    """Fill the screen with the app; a browser does so for a click in the page alone."""
+    _full_screen()(key=key, height="content", width="content")
 
 
 # The app's own bar would show the open project to the room.
@@ -77,7 +113,7 @@ def screen(story: Story) -> None:
             on_change=_notes,
             help="On this screen; the gallery prints them, too.",
         )
-        full_screen.button("gallery_full_screen")
+        _full_screen_button("gallery_full_screen")
         st.button(
             "End",
             key="gallery_end",

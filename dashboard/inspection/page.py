@@ -8,7 +8,6 @@ from dashboard.common.fields import keep
 from dashboard.common.widgets import heading, onward, require_earlier_steps
 from dashboard.inspection import (
     holdout_session,
-    memorisation,
     private_numbers,
     results,
     shapes,
@@ -16,16 +15,71 @@ from dashboard.inspection import (
     subgroups,
     trust,
 )
-from dashboard.inspection.figure import badge
+from dashboard.inspection.figure import badge, score_card
+from dashboard.inspection.results import ask, inspection
 from dashboard.session.shelf import project
-from prism_core.evaluation import OUTSIDE_EPSILON
+from prism_core.evaluation import OUTSIDE_EPSILON, memorisation
+from prism_core.evaluation.fidelity.memorisation import STRONGER
+from prism_core.evaluation.score_text import percent
+from prism_core.runs.inputs import fresh_rng
+from prism_core.text.markdown import plain
+
+
+def _memorisation() -> None:
+    """Nearest record, membership, exact copies; started by a button."""
+    subject = inspection().subject
+    st.markdown(f"**{STRONGER}**")
+    if "memorisation" not in inspection().works and not st.button(
+        "Run both tests", type="primary", key="memorisation_run", icon=":material/manage_search:"
+    ):
+        return
+    # In a tuple: None means to `ask` that work goes on, and here that there is nothing to compare.
+    done = ask("memorisation", lambda tell: (memorisation(subject, fresh_rng(), tell),))
+    if done is None:
+        return
+    (found,) = done
+    if found is None:
+        st.info(
+            "The rows that this release was made from are no longer in memory, or there are too "
+            "few of them.",
+            icon=":material/info:",
+        )
+        return
+    first, second, third = st.columns(3)
+    score_card(
+        first,
+        "Nearer to a row it was made from",
+        found.closer,
+        found.closer_interval,
+        "Share of synthetic rows whose nearest training row differs in fewer columns than their "
+        "nearest row kept aside. 50%: nothing was copied.",
+        percent,
+    )
+    score_card(
+        second,
+        "AUC of a membership attack",
+        found.membership,
+        found.membership_interval,
+        "Who is near a synthetic row is taken for a member. 0.5 is guessing.",
+    )
+    score_card(
+        third,
+        "Equal in every column to a row it was made from",
+        found.copies,
+        None,
+        f"Of the rows kept aside, {percent(found.copies_aside)} have a synthetic twin by chance.",
+        percent,
+    )
+    st.markdown(plain(found.sentence))
+    st.caption(f"{found.rows:,} rows of each table were compared with each other.")
+
 
 SECTIONS = {
     "Can I trust it?": trust.section,
     "Where the error comes from": shapes.error_section,
     "Columns and pairs": shapes.shapes_section,
     "Subgroups": subgroups.section,
-    "Memorisation": memorisation.section,
+    "Memorisation": _memorisation,
     "Compare": side_by_side.section,
     "Private numbers": private_numbers.section,
     "Ask the holdout": holdout_session.section,

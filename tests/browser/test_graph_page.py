@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboard.structure import graph_files
+from dashboard.structure import export_graph
 from prism_core.structure.dag import Dag, Drawing
 from tests.browser.driver import Watch
 
@@ -22,7 +22,7 @@ NAMES = ("age", '</script><img src="http://example.org/x" onerror="document.titl
 def test_it_opens_without_a_network_and_a_name_stays_text(chromium: Browser, tmp_path: Path):
     drawing = Drawing(dag=Dag(nodes=NAMES, edges=((NAMES[0], "Y"), (NAMES[1], "Y"))), positions={})
     source = tmp_path / "graph.html"
-    source.write_text(graph_files.interactive_page(drawing, NAMES[1], ()), encoding="utf-8")
+    source.write_text(export_graph.interactive_page(drawing, NAMES[1], ()), encoding="utf-8")
     page = chromium.new_page()
     watch = Watch()
     watch.on(page)

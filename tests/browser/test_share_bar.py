@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.components.share_bar import WHOLE, SharePart
-from dashboard.components.share_bar._bar import parse_shares
+from dashboard.components.share_bar import WHOLE, SharePart, parse_shares
 from tests.browser.driver import Watch, opened, wait_until
 
 if TYPE_CHECKING:

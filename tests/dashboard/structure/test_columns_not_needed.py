@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboard.session import minimisation
 from dashboard.session.graph import EditedGraph
+from dashboard.structure import columns_not_needed
 from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
 from tests.dashboard.structure.test_structure import made, press
 from tests.support.pages import open_page, texts
@@ -64,7 +64,7 @@ def test_what_somebody_needs_is_kept(project):
 
 def test_a_choice_of_the_run_leaves_nothing_to_drop():
     project = made(NAMES, target="outcome", regime="predictive", k=2)
-    assert minimisation.not_needed(project) == ()
+    assert columns_not_needed.not_needed(project) == ()
     test = opened(project)
     assert "may still be chosen by the run" in texts(test)
     assert not [one for one in test.button if one.key == "leave_out_columns"]
@@ -76,14 +76,14 @@ def test_provenance_and_looks_stay_on_record(project):
     project.use_schema(schema)
     project.data.read = CodebookReading.of(schema)
     project.data.public = False
-    minimisation.leave_out(project, ["loose"])
+    columns_not_needed.leave_out(project, ["loose"])
     assert project.data.schema.codebook == source
     project.look("counted cells outside")
-    minimisation.leave_out(project, ["ward"])
+    columns_not_needed.leave_out(project, ["ward"])
     # Taking a column out tells nothing about the cells of the others.
     assert project.data.schema.provenance == "codebook"
     assert project.data.schema.looks[-1].columns == ("ward",)
-    minimisation.bring_back(project)
+    columns_not_needed.bring_back(project)
     assert project.data.schema.names == NAMES
     # What is declared anew after a look, without a source, counts as taken from the rows.
     assert project.data.schema.provenance == "private rows"

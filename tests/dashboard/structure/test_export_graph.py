@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from dashboard.structure import graph_files
+from dashboard.structure import export_graph
 from prism_core.bundle.report import report_copy
 from prism_core.structure.dag import Dag, Drawing
 from tests.support.pages import open_page, texts
@@ -24,7 +24,7 @@ def drawing() -> Drawing:
 
 
 def test_the_page_names_no_address_and_forbids_itself_to_load(drawing):
-    page = graph_files.interactive_page(drawing, "Y", {"age"})
+    page = export_graph.interactive_page(drawing, "Y", {"age"})
     outside = page.replace(HOSTILE, "")
     named = set(re.findall(r"https?://[\w.-]+", outside))
     # The name of SVG is no place to load from; the column's own name is data.
@@ -35,10 +35,10 @@ def test_the_page_names_no_address_and_forbids_itself_to_load(drawing):
 
 
 def test_a_hostile_name_is_no_markup(drawing):
-    page = graph_files.interactive_page(drawing, HOSTILE, ())
+    page = export_graph.interactive_page(drawing, HOSTILE, ())
     assert "<img" not in page
     assert "&lt;/script&gt;" in page  # the heading
-    image = graph_files.svg(drawing, HOSTILE, ())
+    image = export_graph.svg(drawing, HOSTILE, ())
     assert "<img" not in image
     root = Xml.fromstring(image)
     words = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
@@ -46,7 +46,7 @@ def test_a_hostile_name_is_no_markup(drawing):
 
 
 def test_the_svg_draws_every_column_and_edge(drawing):
-    root = Xml.fromstring(graph_files.svg(drawing, "Y", {"age"}))
+    root = Xml.fromstring(export_graph.svg(drawing, "Y", {"age"}))
     spaced = "{http://www.w3.org/2000/svg}"
     assert len(root.findall(f"{spaced}g")) == len(NAMES)
     assert len(root.findall(f"{spaced}path")) == 2 * 3
@@ -55,9 +55,9 @@ def test_the_svg_draws_every_column_and_edge(drawing):
 @pytest.mark.skipif(report_copy.chromium() is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("form", ["png", "pdf"])
 def test_chromium_draws_it(drawing, form):
-    image = graph_files.svg(drawing, "Y", {"age"})
-    _, _, width, height = graph_files.frame(graph_files.arranged(drawing))
-    page = graph_files.sheet(image, (width, height))
+    image = export_graph.svg(drawing, "Y", {"age"})
+    _, _, width, height = export_graph.frame(export_graph.arranged(drawing))
+    page = export_graph.sheet(image, (width, height))
     if form == "pdf":
         content = report_copy.report_pdf(page)
         assert content.startswith(b"%PDF-")
