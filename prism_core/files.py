@@ -28,9 +28,10 @@ _DATABASE = ("", "-wal", "-shm", "-journal")  # SQLite gives the last three the 
 
 
 def folder(path: Path) -> Path:
-    """A folder, made with its parents for this user only where it is not there; its path.
+    """A folder, made for this user only where it is not there; its path.
 
-    One that is there keeps its mode: it may be the user's own, with other things in it.
+    One that is there keeps its mode: it may be the user's own, with other things in it. Parents
+    that are made on the way have the mode that the umask gives.
 
     Raises:
         OSError: when it cannot be made.

@@ -144,8 +144,8 @@ class PrismSynthesizer:
 
         Args:
             table: the private rows.
-            approval: of this plan and asset (`bundle.approved.load`), where a committee was
-                asked; a workspace may require one.
+            approval: of this plan and asset (`bundle.protocol.approval_file.load`), where a
+                committee was asked; a workspace may require one.
 
         Raises:
             TableError: when a declared column is not in the table's header.

@@ -43,7 +43,7 @@ def measure_fit(columns: int, *, sample: bool = False, mbi: bool = True) -> dict
 
 
 def fit_row(found: dict[str, Any]) -> str:
-    """One line of the table below `HEAD`."""
+    """One line of the table below `FIT_HEAD`."""
     fast, mbi = (
         {key.removeprefix(f"{engine}_"): value for key, value in found.items()}
         for engine in ("fast", "mbi")

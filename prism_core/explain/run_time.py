@@ -3,7 +3,7 @@
 A run starts and loads libraries; reads, encodes, draws and writes cells; counts pairs and chooses
 among them; in adaptive rounds asks the model about every candidate and fits it again; fits it at
 the end, and once more for every pair with a target that the other marginals say something about
-(`synthesis.drawn`). A fit takes more steps the clearer the counts stand out from their noise.
+(`synthesis.prior_fit`). A fit takes more steps the clearer the counts stand out from their noise.
 
 How large the model gets in adaptive rounds depends on what is picked, which no plan knows. So picks
 are drawn by chance, in a few orders, within the limits of a run (`synthesis.select.adaptive`). Two

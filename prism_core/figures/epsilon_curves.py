@@ -301,7 +301,7 @@ class ResultLine(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Point:
-    """A `rehearsal.CurvePoint`."""
+    """A plain `ScorePoint`."""
 
     variant: str
     epsilon: float

@@ -72,7 +72,7 @@ def bounds_figure(lines: Sequence[MarginalBounds]) -> go.Figure:
     """l1 error of every marginal: expected and guaranteed, on one logarithmic line.
 
     Args:
-        lines: the marginals; the first `MOST` are drawn, in the order given.
+        lines: the marginals; the first `MOST_MARGINALS` are drawn, in the order given.
     """
     shown = list(lines[:MOST_MARGINALS])
     if not shown:

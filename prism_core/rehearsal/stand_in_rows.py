@@ -250,7 +250,7 @@ def from_graph(
     seed: int = 0,
     holdout: int = HOLDOUT_ROWS,
 ) -> StandIn:
-    """Rows drawn from the graph and the declared domain alone; see `planning.stand_in`.
+    """Rows drawn from the graph and the declared domain alone; see `samples.additive_scm`.
 
     Args:
         schema: the declared domain.

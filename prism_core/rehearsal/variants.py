@@ -114,7 +114,7 @@ class Rehearsal:
         variants: the designs; their own epsilon is replaced by those below.
         epsilons: increasing.
         seeds: runs of every design and epsilon.
-        learner: trained on the synthetic rows; for a numeric target see `stage`.
+        learner: trained on the synthetic rows; for a numeric target see `trial`.
 
     Raises:
         ConfigError, BudgetError, EvaluationError: naming the field.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROWS, TEST_ROWS = 20_000, 10_000
-_TABLE = 2  # stream of a seed, as in `benchmark`
+_TABLE = 2  # stream of a seed, as in `benchmarks`
 
 
 @dataclass(frozen=True, kw_only=True)

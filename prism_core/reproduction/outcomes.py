@@ -123,7 +123,7 @@ class ResultRow:
         rows: synthetic rows.
         seeds: in increasing order.
         onehot, standardised: the two logistic regressions.
-        l1: mean; see `Outcome`.
+        l1: mean; see `RunOutcome`.
         seconds: median.
     """
 

@@ -52,7 +52,7 @@ def run_release(
 ) -> Release:
     """Release and write the folder.
 
-    Spends: `plan.spent`, see `pipeline.release`. Folder, key and space are checked before.
+    Spends: `plan.spent`, see `synthesis.release.release`. Folder, key and space are checked before.
 
     Args:
         plan: from `design`.
@@ -68,8 +68,8 @@ def run_release(
         again: whether a run that stands in the folder may be replaced.
 
     Raises:
-        PrismError: as `pipeline.release`, and before anything is charged where the folder cannot
-            be written, the key cannot be read, or the disk has no room.
+        PrismError: as `synthesis.release.release`, and before anything is charged where the folder
+            cannot be written, the key cannot be read, or the disk has no room.
         BundleError: when the folder could not be written after all; what was paid for is kept,
             and the message says how the folder is made from it.
     """

@@ -31,7 +31,7 @@ class Measurement:
             its noisy answers in the query's shape, in units of 1 / query.grid.
         sigma: scale of the noise, in the units of the values.
         query: what of the marginal was measured; its counts when None.
-        fine: whether its columns were counted on their fine grids (`schema.fine_grid`).
+        fine: whether its columns were counted on their fine grids (`data.schema.fine_grid`).
     """
 
     clique: tuple[str, ...]

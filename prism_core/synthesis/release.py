@@ -106,7 +106,7 @@ class ReleasedMeasurements:
     Attributes:
         stages: the plan before the run, once S was known, and with every private choice filled in.
         measurements: the noisy marginals.
-        stamp: what kind of run it was, see `privacy.ledger.rules.KINDS`.
+        stamp: what kind of run it was, see `privacy.ledger.rules.CHARGED_STEPS`.
         charge: number of the ledger's charge, None where there was none.
         seed: what the synthetic rows are drawn with; drawn after the last mechanism and no part
             of any noise, so it may be published, and the rows can be drawn again.

@@ -157,7 +157,7 @@ class Protocol:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `approved.approve` takes them."""
+        """Plain values for JSON; `approval_file.approve` takes them."""
         opened = sentences(self.plan.schema.looks)
         return {
             "kind": PROTOCOL_KIND,

@@ -180,7 +180,7 @@ def write(
         again: whether a run that stands in the folder is replaced.
 
     Raises:
-        ConfigError: when the folder holds something else; see `check_target`.
+        ConfigError: when the folder holds something else; see `check_out_folder`.
         BundleError: when the signing key cannot be read or made.
         OSError: when the disk is full, for example.
     """

@@ -190,7 +190,7 @@ def run_external(
         plan: what is asked for.
         table: public rows, encoded in the plan's schema.
         rng: gives the seed for the package, and draws numbers within bins.
-        python: that runs it; see `process.python_of`.
+        python: that runs it; see `interpreter.python_of`.
         seconds: after which it is ended.
         watch: called while it runs; may raise to stop.
 

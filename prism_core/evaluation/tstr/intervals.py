@@ -211,7 +211,7 @@ def resamples(
 def class_statistics(
     y: NDArray[np.integer], proba: NDArray[np.float64], *, ordered: bool = False
 ) -> dict[str, Statistic]:
-    """The scores of a classifier by name, as in `tstr.METRICS` and `tstr.ORDERED_METRICS`.
+    """The scores of a classifier by name, as in `predictive.METRICS` and `ORDERED_METRICS`.
 
     Args:
         y: shape (n,), class codes.

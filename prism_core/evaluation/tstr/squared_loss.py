@@ -1,6 +1,6 @@
 """A numeric target by squared loss: R^2 and RMSE, trained on synthetic rows, tested on real ones.
 
-The target's value is that of its declared bin (`bin_values.representatives`), on both sides. Reads
+The target's value is that of its declared bin (`regressors.representatives`), on both sides. Reads
 private rows without noise: it spends nothing and gives no guarantee, so all of it is outside
 epsilon and for the curator only.
 """
