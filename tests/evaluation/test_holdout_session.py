@@ -32,6 +32,12 @@ from tests.support.noise import Script
 pytestmark = pytest.mark.privacy
 
 
+def test_a_folder_that_is_no_number_keeps_no_session_from_being_made(tmp_path):
+    (tmp_path / state.FOLDER / "²").mkdir(parents=True)
+    assert state.make(tmp_path).name == "1"
+    assert state.places(tmp_path) == ()
+
+
 # --- what is told --------------------------------------------------------------------------------
 
 

@@ -126,7 +126,7 @@ def make(workspace: Path) -> Path:
     try:
         files.folder(files.folder(workspace) / FOLDER)
         while True:
-            taken = [int(p.name) for p in parent.iterdir() if p.name.isdigit()]
+            taken = [int(p.name) for p in parent.iterdir() if _is_number(p.name)]
             place = parent / str(max(taken, default=0) + 1)
             try:
                 place.mkdir(mode=0o700)
@@ -148,13 +148,13 @@ def places(workspace: Path) -> tuple[Path, ...]:
     parent = workspace / FOLDER
     if not parent.is_dir():
         return ()
-    # `isdigit` also takes ², which `int` refuses; ASCII has no such digits.
-    found = [
-        p
-        for p in parent.iterdir()
-        if p.name.isascii() and p.name.isdigit() and (p / FILE).is_file()
-    ]
+    found = [p for p in parent.iterdir() if _is_number(p.name) and (p / FILE).is_file()]
     return tuple(sorted(found, key=lambda p: int(p.name)))
+
+
+def _is_number(name: str) -> bool:
+    # `isdigit` also takes ², which `int` refuses; ASCII has no such digits.
+    return name.isascii() and name.isdigit()
 
 
 @contextmanager
