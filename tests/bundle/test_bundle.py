@@ -8,6 +8,7 @@ import logging
 import stat
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,6 +220,28 @@ def test_a_number_of_the_private_rows_is_in_no_file_and_no_log(
         assert needle not in parquet
         for content in (*ledgers, *(path.read_bytes() for path in folder.iterdir())):
             assert needle.encode() not in content
+
+
+def test_a_run_that_cannot_be_moved_into_an_empty_folder_leaves_it_empty(
+    made, tmp_path, monkeypatch
+):
+    out, rename, moved = tmp_path / "out", Path.rename, []
+
+    def stop_at_the_manifest(path, target):
+        if Path(target).parent == out:
+            moved.append(path.name)
+            if path.name == bundle_folder.MANIFEST:
+                raise KeyboardInterrupt
+        return rename(path, target)
+
+    out.mkdir()
+    monkeypatch.setattr(Path, "rename", stop_at_the_manifest)
+    with pytest.raises(KeyboardInterrupt):
+        bundle_folder.write(made, out)
+    assert len(moved) > 2
+    assert moved[-1] == bundle_folder.MANIFEST
+    assert not any(out.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ledger", "out"]
 
 
 @pytest.mark.privacy

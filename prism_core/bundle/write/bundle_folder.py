@@ -205,9 +205,7 @@ def write(
         manifest.write_manifest(draft, workspace or release.workspace)
         # Moved into the folder that is there, so that whoever stands in it still does.
         if empty:
-            for path in draft.iterdir():
-                path.rename(folder / path.name)
-            draft.rmdir()
+            _fill(draft, folder)
         else:
             _put(draft, folder)
     # An interrupted run (KeyboardInterrupt is no Exception) must leave no draft, either.
@@ -215,6 +213,20 @@ def write(
         shutil.rmtree(draft, ignore_errors=True)
         raise
     return Path(out)
+
+
+def _fill(draft: Path, folder: Path) -> None:
+    """Move a draft's files into an empty folder; where that fails it is empty again."""
+    moved: list[Path] = []
+    try:
+        # The manifest last: a folder without one is known to be unfinished.
+        for path in sorted(draft.iterdir(), key=lambda path: path.name == MANIFEST):
+            moved.append(path.rename(folder / path.name))
+    except BaseException:
+        for path in moved:
+            path.unlink(missing_ok=True)
+        raise
+    draft.rmdir()
 
 
 def _put(draft: Path, folder: Path) -> None:
