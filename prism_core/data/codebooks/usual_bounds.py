@@ -100,6 +100,23 @@ _RULES = (
         r"\b(change|growth|increase|decrease|difference|of normal|predicted)\b",
     ),
     _Rule(r"\b(probability|proportion|fraction)\b", (0, 1), "a probability or share"),
+    # As Stata's users label a mark: "= 1 if married". Not "indicator", which economists measure.
+    _Rule(
+        r"(=|\bis) ?1 (if|when|for)\b|\bdummy\b|\b0 ?/ ?1\b|\b1 ?= ?yes\b.{0,9}\b0 ?= ?no\b"
+        r"|\b0 ?= ?no\b.{0,9}\b1 ?= ?yes\b",
+        (0, 1),
+        "a mark that is 0 or 1",
+        "",
+        r"\b[2-9] ?=|= ?[2-9]\b|\bnumber\b|\bcount\b",
+    ),
+    _Rule(r"\biq\b", (40, 200), "an IQ"),
+    _Rule(
+        r"\b(education|schooling|school)\b",
+        (0, 30),
+        "years of education",
+        r"\byears\b",
+        r"\bper\b|/",
+    ),
     _Rule(r"\blat(itude)?\b", (-90, 90), "a latitude", r"\blatitude\b|\bdegrees?\b"),
     _Rule(r"\b(longitude|lon|lng)\b", (-180, 180), "a longitude", r"\blongitude\b|\bdegrees?\b"),
     _Rule(r"\bday of (the )?year\b", (1, 366), "a day of the year"),
@@ -109,7 +126,7 @@ _RULES = (
     _Rule(r"\bhour of (the )?day\b", (0, 24), "an hour of the day"),
     _Rule(r"\bmonth of (the )?year\b|\bcalendar month\b|^month\b", (1, 12), "a month of the year"),
     _Rule(
-        r"\bage\b",
+        r"\bage(\d\d)?\b",  # with the year of a survey: age80
         (0, 120),
         "an age in years",
         "",
@@ -121,6 +138,14 @@ _RULES = (
         "a calendar year",
         "",
         r"\b(per|last|past|previous|income|number|times|school|grade|study|education|follow)\b|/",
+    ),
+    # Of anybody's life: experience, tenure, a disease.
+    _Rule(
+        r"(,|\bin|\(|\[) ?years?[)\]]?$",
+        (0, 120),
+        "a number of years",
+        "",
+        r"\b(per|person|change|difference|before|since|log|rate)\b|/",
     ),
 )
 _COMPILED = [
