@@ -158,6 +158,7 @@ class EncodedTable:
         fine = None if self.fine is None else self.fine[positions]
         person = self.person
         if person is not None:
+            # Numbered anew: the numbers go from 0 on with nobody left out (see `person`).
             person = np.unique(person[positions], return_inverse=True)[1].reshape(-1)
         return replace(self, codes=self.codes[positions], fine=fine, person=person)
 

@@ -155,6 +155,7 @@ class LinearQuery:
         found = counts.astype(np.int64)
         for axis, basis in enumerate(self.bases):
             if basis.kind != "levels":
+                # `tensordot` puts the new axis in front.
                 found = np.moveaxis(np.tensordot(basis.matrix, found, (1, axis)), 0, axis)
         return np.ascontiguousarray(found)
 

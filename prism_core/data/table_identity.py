@@ -64,6 +64,7 @@ def file_mark(place: Path, sheet: str = "") -> str:
     """
     path, named = split_sheet(place)
     try:
+        # A link and what it points to are one file, and one entry of the cache.
         found = path.resolve().stat()
         digest = _file_digest(path.resolve(), found.st_size, found.st_mtime_ns)
     except OSError:

@@ -131,6 +131,7 @@ def _catalog(source: file_or_text.Source) -> dict[str, dict[Any, str]]:
 
 
 def _checked(kind: str) -> CodebookFormat:
+    # For the type alone: a text that is none of them was refused before.
     return next(known for known in CODEBOOK_FORMATS if known == kind)
 
 

@@ -147,6 +147,7 @@ def _column(entry: dict[str, Any], number: int, codes: MissingCodes | None) -> C
 
 def _text(value: object) -> str:
     """The first text of a natural-language property: a text, a list, or texts by language."""
+    # Three steps reach the text in each of these, and in a list of texts by language.
     for _ in range(3):
         if isinstance(value, dict):
             value = next(iter(value.values()), "")

@@ -180,6 +180,7 @@ class _Entry:
         elif kind in ("categorical", "ordinal"):
             texts = {level_text(level) for level in listed[0]}
             more = [level for level in codes.codes if level_text(level) not in texts]
+            # Codes for missing alone are not the levels, which are then still open.
             found["levels"] = (*listed[0], *more) if listed[0] else ()
             found["labels"] = tuple((dict(codes.labels) | dict(listed[1])).items())
         if kind == "numeric":

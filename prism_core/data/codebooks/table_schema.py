@@ -288,4 +288,5 @@ def _extended(field: dict[str, Any]) -> dict[str, Any]:
 
 def field_entry(field: dict[str, Any]) -> dict[str, Any]:
     """A field as the plain values of a schema's column, as reading it gives them."""
+    # As `table_schema_text` writes it: an empty cell is missing unless the field says other codes.
     return _column(field, 1, MissingCodes(empty=True)).entry

@@ -165,6 +165,7 @@ def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:
     rows = rows.mutate(**{TURN: ibis.row_number().over(group_by=PERSON, order_by="lot")})
     if most == 1:
         return rows.filter(rows[TURN] == 0).select(*wanted)
+    # Before the filter below, which takes rows of a person away.
     held = rows.count().over(group_by=PERSON)
     rows = rows.mutate(**{KEPT: ibis.least(held, ibis.literal(most, "int64"))})
     rows = rows.filter(rows[TURN] < most)

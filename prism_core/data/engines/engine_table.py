@@ -203,6 +203,7 @@ class EngineTable:
             self._rows = CountQuery(
                 coded=coded,
                 told=self._told(coded.rows, columns) if columns else {},
+                # By the one rule: nothing else says what becomes of a missing cell.
                 missing=tuple(int(encode_column(c, pd.Series([""]))[0]) for c in schema.columns),
                 sizes=tuple(column.size for column in schema.columns),
                 wide=(),

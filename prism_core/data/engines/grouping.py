@@ -146,6 +146,7 @@ def _weight_sql(contribution: Contribution) -> str:
 
 
 def _place_sql(sizes: Sequence[int], clique: Sequence[int]) -> str:
+    # In the order of NumPy's flat index: what comes home is reshaped by the same sizes.
     text = "0"
     for place in clique:
         text = f"c{place}" if text == "0" else f"({text}) * {sizes[place]} + c{place}"

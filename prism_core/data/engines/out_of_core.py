@@ -110,6 +110,7 @@ class BigTable:
             table.select(person=person(table, titles(table)[person_id], self.name))
             for table in self.engine.tables
         ]
+        # Of all parts together: the rows of a person may stand in several.
         return self.engine.number(ibis.union(*parts).person.nunique())
 
     def stream(self, schema: Schema) -> Iterator[tuple[Codes, int]]:
@@ -235,6 +236,7 @@ class _Turns:
             TableError: when the rows of a person do not stand together.
         """
         turns = np.asarray(batch.column(TURN).to_numpy(zero_copy_only=False), dtype=np.int64)
+        # A person's rows may go on from the batch before.
         before = np.concatenate([[self._last], turns[:-1]])
         heads = turns == 0
         # Else a person would be taken for several, which no sensitivity holds for.

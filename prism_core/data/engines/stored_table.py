@@ -156,6 +156,7 @@ class StoredTable:
             schema=self.schema,
             codes=kept[:place],
             public=self.public,
+            # The rows of a person stand together, so the first ones number the people.
             person=None if most == 1 else np.cumsum(first[:place]) - 1,
         )
 
@@ -314,6 +315,7 @@ def _marks(total: int, rows: int, rng: np.random.Generator) -> Iterator[NDArray[
 
 def _read(path: Path, kind: np.dtype, start: int, count: int) -> NDArray[Any]:
     try:
+        # NumPy counts `count` in codes and `offset` in bytes.
         found = np.fromfile(path, dtype=kind, count=count, offset=start * kind.itemsize)
     except OSError:
         found = np.empty(0, dtype=kind)

@@ -86,6 +86,7 @@ def _code_reader(query: CountQuery) -> Callable[[pa.RecordBatch], list[NDArray[n
             codes = batch.column(f"c{place}").to_numpy(zero_copy_only=False).astype(np.int64)
             found.append(codes)
             away = codes == home
+            # A row with a cell in none of the outputs has none; what the others hold follows below.
             codes[away] = missing[place]
             for name in names if away.any() else ():
                 there = away & np.asarray(batch.column(name).is_valid())

@@ -77,6 +77,7 @@ class CodeGroups:
         for group in self.weights:
             if not all(0.0 <= weight < math.inf for weight in group) or not sum(group) > 0.0:
                 raise _error("weights must be numbers from 0, and of a group not all 0")
+            # Each is finite, but they are divided by their sum, which may not be.
             if not sum(group) < math.inf:
                 raise _error("weights are too large")
 
@@ -155,6 +156,7 @@ def by_prefix(codes: Iterable[str], length: int) -> CodeGroups:
     """
     if not length >= 1:
         raise _error("prefix must be a whole number above 0")
+    # The cut may end in a space, and the name of a group has none around it.
     return of_lines((code.strip(), code.strip()[:length].strip(), None) for code in codes)
 
 
@@ -239,6 +241,7 @@ def write_map(groups: CodeGroups) -> str:
     writer.writerow(("code", "group", "weight")[: 3 if groups.weights else 2])
     for place, group in enumerate(groups.groups):
         for index, code in enumerate(groups.codes[place]):
+            # `repr` is the shortest text that reads back as the same float.
             weight = (repr(groups.weights[place][index]),) if groups.weights else ()
             writer.writerow((code, group, *weight))
     return out.getvalue()

@@ -161,6 +161,7 @@ class CodebookReading:
         known = {column.name: column for column in self.columns}
         return replace(
             self.source,
+            # Other words are no change: columns are compared without descriptions and labels.
             by_hand=tuple(each.name for each in columns if known.get(each.name) != each),
         )
 

@@ -76,6 +76,7 @@ class Column:
     other: Level | None = None
     groups: CodeGroups | None = None
     special: tuple[Level, ...] = ()
+    # Words change no code: a table that was encoded without them still fits the plan.
     description: str = field(default="", compare=False)
     value_labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
@@ -302,5 +303,6 @@ def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> 
     scale = 10**decimals
     first, last = math.ceil(round(lower * scale, 6)), math.floor(round(upper * scale, 6))
     count = max(1, min(bins, last - first + 1))
+    # A bin is closed at its upper edge, so an edge is the last number of its bin.
     cuts = [first - 1 + (last - first + 1) * i // count for i in range(1, count)]
     return tuple(cut / scale for cut in cuts)

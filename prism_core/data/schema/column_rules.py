@@ -136,6 +136,7 @@ def check_bins(column: Column) -> None:
     if column.fill is not None and (
         isinstance(column.fill, bool)
         or not isinstance(column.fill, (int, float))
+        # Compared and not converted: a whole number may be larger than any float. NaN fails, too.
         or not abs(column.fill) <= sys.float_info.max
     ):
         raise refusal(column, "fill", "fill must be a number")
@@ -174,6 +175,7 @@ def _check_edges(column: Column) -> None:
                 column, "edges", "edges must increase and lie between the bounds (upper excluded)"
             )
         previous = edge
+    # The lower bound twice passes the order above, in which an edge may equal it.
     if len(set(column.edges)) != len(column.edges):
         raise refusal(column, "edges", "an edge is declared twice")
     if len(column.edges) >= MAX_LEVELS:

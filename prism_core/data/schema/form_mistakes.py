@@ -96,6 +96,8 @@ def _of_row(cells: tuple[tuple[str, str], ...], learn: bool) -> tuple[tuple[str,
         wrong += _bounds(row)
     if not wrong and not learn:
         wrong = _one_by_one(row)
+    # Without the cells that do not belong there, to find what else is wrong. Where a cell that is
+    # needed is wrong or empty, that would only be said again.
     elif strange and not learn and len(strange) == len(wrong):
         wrong += _one_by_one({**row, **dict.fromkeys(strange, "")})
     return tuple(wrong)
@@ -128,6 +130,7 @@ def _bounds(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _one_by_one(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What cannot be read, once the cells that are needed are there."""
     read = {cell: row[cell] for cell in _FIRST}
+    # The cache holds texts alone, so a tick comes as the text of a truth.
     read["nullable"] = row["nullable"] == str(True)
     wrong = []
     error = _error(read)

@@ -27,6 +27,7 @@ _QUOTE = '"'
 _WHOLE = re.compile(r"-?[0-9]{1,300}")
 _REAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{2,3})?")
 _FLAGS = {"true": True, "false": False}
+# Not strict: a tab that is pasted between quotation marks is a part of the text.
 _READ = json.JSONDecoder(strict=False)
 
 
@@ -52,6 +53,7 @@ def write_level(level: Level) -> str:
     plain = plain and LEVEL_SEPARATOR not in level and level[0] != _QUOTE
     if plain and _plain_level(level) == level:
         return level
+    # What does not show is written as an escape: a person edits this line.
     return json.dumps(level, ensure_ascii=not level.isprintable())
 
 

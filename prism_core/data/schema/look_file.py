@@ -26,6 +26,7 @@ def record(path: Path, look: Look) -> None:
     Raises:
         SchemaError: when the file is no schema, or cannot be written.
     """
+    # What a link points to is written, and the link stays.
     path = path.resolve()
     text = untrusted.read_text(path, untrusted.SCHEMA)
     document = schema_file.parse(text)
@@ -33,6 +34,7 @@ def record(path: Path, look: Look) -> None:
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
     events = looks.to_list(looks.from_list(document.get("looks", ())))
     wanted = {**document, "looks": [*events, look.to_dict()]}
+    # Each is read back first: what looks like the list may stand inside a text of several lines.
     _put(path, next(found for found in _texts(text, wanted, look) if _is(found, wanted)))
 
 
@@ -55,6 +57,7 @@ def _texts(text: str, wanted: dict[str, Any], look: Look) -> Iterator[str]:
             yield "\n".join([*lines, "looks:", item, ""])
         else:
             first = end = lines.index("looks:") + 1
+            # YAML lets the entries of a list stand at the margin as well as further in.
             while end < len(lines) and lines[end][:1] in ("-", " ", "#"):
                 end += 1
             indent = lines[first][: -len(lines[first].lstrip())] if first < end else ""

@@ -173,6 +173,7 @@ def check_looks(looks: Looks, provenance: str, names: Collection[str]) -> None:
 
 def unsourced(looks: Looks, names: Collection[str]) -> tuple[str, ...]:
     """Columns whose last change after a look has no source, of those in `names`."""
+    # By name: a later change of a column takes the place of an earlier one.
     last = {
         name: event.declared_from
         for event in looks

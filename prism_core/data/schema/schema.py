@@ -130,6 +130,8 @@ class Schema:
                 "an ID is never synthesised. Remove it from the columns.",
                 field="person_id",
             )
+        # Declared, and not counted in the rows: the plan and its delta rest on it before a row is
+        # read.
         if self.persons is None or self.persons < 1:
             raise SchemaError(
                 "With a person-ID column, persons (how many people the table holds) must be "

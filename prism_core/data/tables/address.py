@@ -70,6 +70,7 @@ class Address:
             (key, value if key in _OPEN and not _SECRET.search(value) else _masked(value))
             for key, value in parse_qsl(parts.query, keep_blank_values=True)
         ]
+        # What was masked, and a variable that is only named, stay readable as they are.
         query = f"?{urlencode(kept, safe='*${}/,.[]')}" if kept else ""
         return f"{parts.scheme}://{account}{at}{host}{parts.path}{query}"
 

@@ -77,6 +77,7 @@ def _persons(schema: Schema, persons: int, rows: int) -> BindingCheck:
             "table that was planned for, or design the plan anew for this number. An approval "
             "holds for the old plan alone.",
         )
+    # Everybody has a row at least; how many more there are, only the run may count.
     if rows < persons:
         return BindingCheck(
             field="persons",

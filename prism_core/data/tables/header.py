@@ -98,6 +98,7 @@ def check_header(header: Sequence[str], name: str) -> None:
     places: dict[str, list[str]] = {}
     for place, cell in enumerate(header, start=1):
         places.setdefault(cell, []).append(str(place))
+    # Their positions alone: without a line of names these are cells of a person.
     repeated = [" and ".join(found) for found in places.values() if len(found) > 1]
     if repeated:
         raise TableError(

@@ -69,6 +69,8 @@ class Job:
             if self.speed:
                 seconds = min(seconds, SHORTEST + size // self.speed)
         else:
+            # To the end and back, whatever was read before: the child begins where the system has
+            # the file, and a seek within Python's buffer does not move that.
             self.source.seek(0, 2)
             length = self.source.tell()
             self.source.seek(0)

@@ -82,6 +82,7 @@ def metadata(source: str | bytes | os.PathLike[str], name: str = "") -> metadata
         with untrusted.open_bytes(source, untrusted.TABLE) as file:
             found = _said(_job(file, Path(source).name, "metadata", ""))
     about = metadata_container()
+    # Only entries that pyreadstat has: what the child says came out of a file of somebody else.
     for one in fields(about):
         if one.name in found:
             setattr(about, one.name, found[one.name])
@@ -207,6 +208,7 @@ def _values(value: Any) -> Any:  # noqa: ANN401
         return [_values(one) for one in value]
     if not isinstance(value, dict):
         return value
+    # Codes of value labels are numbers, and JSON takes texts alone for keys.
     if isinstance(value.get("pairs"), list):
         return {_values(key): _values(one) for key, one in value["pairs"]}
     return dt.datetime.fromisoformat(value["moment"]) if "moment" in value else {}
@@ -222,6 +224,7 @@ def _columns(table: pa.Table, job: Job) -> tuple[list[str], list[str | None]]:
         return names, [formats[title] for title in names]
     except (ValueError, KeyError, TypeError):
         pass
+    # Outside of the handler, so that nothing of the file is the context of the error.
     raise _damaged(job)
 
 
@@ -235,6 +238,7 @@ def _frame(
     parts = frozenset(table.column_names)
     for place, (title, display) in enumerate(zip(header, displays, strict=True)):
         cells = table.column(f"{place}")
+        # By place, as names may be anything. A number has a second column, of letters for missing.
         if f"{place}." not in parts:
             texts[title] = cells.to_pandas().fillna("")
             continue

@@ -41,6 +41,7 @@ def _sav_columns(file: BinaryIO, most: int) -> int:
     A text beyond 255 bytes stands as several variables of that width and a last one: those of the
     full width are not counted.
     """
+    # The layout code there is 2 or 3: where its byte stands tells the order of all.
     order = ">" if file.read(176)[64:68] in (b"\0\0\0\2", b"\0\0\0\3") else "<"
     found = 0
     while found <= most:
@@ -50,7 +51,9 @@ def _sav_columns(file: BinaryIO, most: int) -> int:
         file.seek(16, 1)
         if labelled:
             (length,) = struct.unpack(f"{order}i", file.read(4))
+            # A label is padded to a multiple of four bytes.
             file.seek(max(0, length) + 3 & ~3, 1)
+        # Below 0 it is a range of two ends, and perhaps a single value: 2 or 3 numbers as well.
         file.seek(8 * min(abs(missing), 3), 1)
         found += 0 <= width < _SEGMENT
     return found
@@ -61,6 +64,7 @@ def _dta_columns(file: BinaryIO) -> int:
     if not head.startswith(b"<stata_dta>"):
         return struct.unpack_from("<H" if head[1] == 2 else ">H", head, 4)[0]
     order = "<" if b"<byteorder>LSF" in head else ">"
+    # Two bytes for the number of columns up to version 118; from 119 on there may be more.
     place = head.index(b"<K>") + 3
     return struct.unpack_from(f"{order}{'I' if stata_version(head) > 118 else 'H'}", head, place)[0]
 
@@ -104,6 +108,7 @@ def is_cut(file: BinaryIO, program: str) -> bool:
 def _sas_length(head: bytes) -> int:
     """Bytes of the head and of the pages that it announces."""
     order = "<" if head[37] == 1 else ">"
+    # 0x33 stands for 64 bits, and for a head whose fields stand four bytes further on.
     wide, shift = head[32] == 0x33, 4 if head[35] == 0x33 else 0
     first, page = struct.unpack_from(f"{order}2I", head, 196 + shift)
     (pages,) = struct.unpack_from(f"{order}{'Q' if wide else 'I'}", head, 204 + shift)

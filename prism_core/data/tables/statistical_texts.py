@@ -180,9 +180,12 @@ def _first_days(
         length = {"month": 1, "quarter": 3, "half": 6}[shows]
         years, months = periods * length // 12, periods * length % 12
         extra = np.zeros_like(periods)
+    # The years 1 to 9999, counted from 1960.
     outside = (years < -1959) | (years > 8039)
+    # In place: the caller reads these cells off its own mask.
     missing |= outside
     inside = np.where(outside, 0, years * 12 + months)
+    # NumPy counts months from 1970, which is 120 after Stata's first.
     first = (np.int64(-120) + inside).astype("datetime64[M]").astype("datetime64[D]")
     return first.astype(np.int64) + extra
 

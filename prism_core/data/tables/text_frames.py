@@ -79,6 +79,8 @@ def text_frames(
     if kind == "statistics":
         from prism_core.data.tables.statistical_file import read_statistical
 
+        # UTF-8 is what every door gives where nobody chose: it must not overrule what the file
+        # declares.
         other = "" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
         return read_statistical(source, name, encoding=other)
     stream = io.BytesIO(source) if isinstance(source, bytes) else source

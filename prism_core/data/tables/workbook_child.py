@@ -188,6 +188,7 @@ def _text(cell: Any) -> str | None:  # noqa: ANN401
         return cell.isoformat(timespec="milliseconds" if cell.microsecond // 1_000 else "seconds")
     if isinstance(cell, dt.timedelta):
         return _clock(round(cell.total_seconds() * 1_000))
+    # As a float it would be another number.
     if isinstance(cell, int) and abs(cell) >= _EXACT:
         return str(cell)
     return None

@@ -120,6 +120,7 @@ def _header(notes: dict[bytes, bytes] | None, name: str) -> list[str]:
 def _texts(words: Any, numbers: Any) -> pd.Series:  # noqa: ANN401
     """One column: a word where there is one, else the number's text by the rule for all tables."""
     places, texts = different_texts(pd.Series(numbers.to_numpy(zero_copy_only=False)))
+    # A missing number has the place -1, and the last of the texts is the empty one.
     cells = texts[places].astype(object)
     found = words.to_pandas()
     there = found.notna().to_numpy()
@@ -160,5 +161,6 @@ def _refusal(why: dict[str, Any], name: str) -> TableError:
     words = _CELLS.get(str(reason))
     if words is None:
         return _damaged(name)
+    # Cut, as the child read a file of somebody else: what it says is not believed.
     said = words.format(cell=str(why.get("cell"))[:16])
     return TableError(f"The sheet {sheet!r} of {name!r} {said}", field="sheet")

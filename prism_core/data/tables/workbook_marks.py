@@ -88,6 +88,7 @@ def _holds(archive: zipfile.ZipFile, name: str, pattern: re.Pattern[bytes]) -> b
         while piece := file.read(_PIECE):
             if (not before and piece.startswith(_WIDE)) or pattern.search(before + piece):
                 return True
+            # What is looked for may lie across two pieces.
             before = piece[-_OVERLAP:]
     return False
 

@@ -68,6 +68,7 @@ def _stream(content: bytes) -> bytes:
     if found is None:
         raise ValueError
     at, bytes_of = found
+    # Shorter streams stand in small sectors, inside a stream that the root entry leads to.
     if bytes_of >= cutoff:
         return _chain(content, size, size, table, at)[:bytes_of]
     inner = _chain(content, size, size, table, root[0])
@@ -77,6 +78,7 @@ def _stream(content: bytes) -> bytes:
 
 def _table(content: bytes, size: int) -> tuple[int, ...]:
     """Of each sector the one that follows it."""
+    # The head has room for 109 numbers; further ones stand in sectors whose last number leads on.
     parts = list(struct.unpack_from("<109I", content, 76))
     following, count = struct.unpack_from("<II", content, 68)
     for _ in range(min(count, len(content) // size)):
