@@ -55,6 +55,7 @@ def learned_column(
     cuts = np.array([grid.bounds[0], *grid.edges, grid.bounds[1]])
     reached, noise = cumulative(noisy, sigma, n, cells=grid.level_count)
     steps = piecewise(noisy[: grid.level_count], sigma)
+    # Cells: cell i lies between the cuts i and i + 1.
     first, last = _bounds(steps, request.tail)
     if not np.any(reached > _STANDS_OUT * noise) or last < first:
         first, last = 0, len(reached) - 1

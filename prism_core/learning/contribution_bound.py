@@ -40,6 +40,7 @@ def chosen_bound(noisy: NDArray[np.int64], people: int, sizes: Sequence[int], rh
         From 1 to the number of cells; the smallest where several are as good.
     """
     kept = rows_kept(noisy, people).tolist()
+    # Of equal shares rho_q of the rho, one for each column but the target: sigma = 1 / sqrt(rho_q).
     noise = math.sqrt(max(1, len(sizes) - 1) / rho)
     cells = CLASSES * math.fsum(sizes) / len(sizes)
     errors = [table_error(cells, rows, m * noise) for m, rows in enumerate(kept, start=1)]
@@ -56,5 +57,6 @@ def rows_kept(noisy: NDArray[np.int64], people: int) -> NDArray[np.float64]:
     counts = noisy.astype(np.float64)
     counts += (people - counts.sum()) / len(counts)
     or_more = np.cumsum(counts[::-1])[::-1]
+    # Everybody has a row at least, which is public: no noise is left in this number.
     or_more[0] = people
     return np.cumsum(np.minimum.accumulate(np.clip(or_more, 0.0, people)))

@@ -292,6 +292,7 @@ def failure(events: Iterable[Event]) -> float:
     """
     failing = (ApproximateEvent, StableHistogramEvent)
     parts = [times * leaf.delta for leaf, times in leaves(events) if isinstance(leaf, failing)]
+    # One step up, as `fsum` rounds to the nearest, which may be below the sum.
     return math.nextafter(math.fsum(parts), math.inf) if parts else 0.0
 
 
@@ -353,6 +354,8 @@ def gaussian_tail(sigma: float, least: int) -> float:
     positive(sigma, "sigma")
     if least <= 0:
         return 1.0
+    # The factors of 1 + 1e-9, here and below, outweigh the rounding of erfc, of exponentials and of
+    # their sum.
     if sigma > _SUMMED:
         return min(1.0, 0.5 * math.erfc((least - 1) / (sigma * math.sqrt(2.0))) * (1.0 + 1e-9))
     steps = np.arange(math.ceil(12.0 * sigma) + 12, dtype=np.float64)

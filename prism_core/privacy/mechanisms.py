@@ -356,6 +356,7 @@ def noisy_sum(
     """
     positive(event.sigma, "sigma")
     positive(most, "most")
+    # As `not >=`, so that a NaN is refused, too.
     if not event.sensitivity >= most:
         raise PrivacyError(
             "The declared sensitivity of a sum must not be below the largest value of a row.",

@@ -141,6 +141,7 @@ def mutual_information(counts: NDArray[np.int64]) -> float:
     """
     rows, columns = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
     n = counts.sum()
+    # 0 ln 0 counts as 0, and its logarithm alone would be infinite.
     seen = counts > 0
     joint = counts[seen] / n
     ratio = joint / ((rows / n) * (columns / n))[seen]
@@ -236,6 +237,8 @@ def interaction(
             beyond -1 and 1.
     """
     whole = expected.sum(axis=-1, keepdims=True)
+    # Where the model expects nobody its shares of Y are equal: any will do that follow from no row
+    # and lie between 0 and 1, as the proof of the sensitivity asks.
     shares = np.where(whole > 0.0, expected, 1.0) / np.where(whole > 0.0, whole, expected.shape[-1])
     found = counts - counts.sum(axis=-1, keepdims=True) * shares
     for values in contrasts:

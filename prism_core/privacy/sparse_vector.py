@@ -185,6 +185,8 @@ def asked(
     gap = _laplace(abs(expected - found), scales.question_scale, noise)
     # Strict, as "below" is in the proof: both sides are whole numbers, and ties happen.
     if gap < tolerance + now.threshold:
+        # The same threshold: one round answers any number of questions below it (first part of the
+        # proof).
         return None, now
     told = _laplace(found, scales.answer_scale, noise)
     return told, over(scales, now, table, noise)

@@ -252,6 +252,7 @@ def reached(dag: Dag, earlier: set[str], start: set[str], given: set[str]) -> se
         node = rest.pop()
         if node in given:
             continue
+        # Neighbours in the moral graph: the node's own parents, its children, and their parents.
         for child in (node, *dag.graph.successors(node)):
             if child in opened or child not in earlier:
                 continue

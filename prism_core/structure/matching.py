@@ -68,6 +68,7 @@ def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tup
             if column in near
         }
         similar = [column for column in ranks if ranks[column] >= _ALIKE]
+        # Stable, also in reverse: columns that are equally alike keep the order of the table.
         similar.sort(key=ranks.__getitem__, reverse=True)
         found[node] = tuple([*same, *similar][:most])
     return found
@@ -110,6 +111,7 @@ def _likeness(one: tuple[str, ...], other: tuple[str, ...], *, spelt: bool) -> f
     for word in shorter:
         near = next((w for w in left if _same_word(word, w)), None)
         if near is not None:
+            # A word answers for one other alone.
             left.remove(near)
             whole += 1
             continue
@@ -220,6 +222,8 @@ def match(
     dag, wanted, joins = drawing.dag, dict(mapping or {}), set(connect)
     hidden = set(unmeasured)
     _check_unmeasured(dag, columns, wanted, hidden)
+    # After the check: a mark of the file gives way to a column and to an entry of the mapping, a
+    # wish of the caller does not.
     hidden |= {node for node in dag.unmeasured if node not in {*wanted, *columns}}
     _check(dag, columns, wanted, joins, hidden)
     dropped: list[str] = []
@@ -232,6 +236,8 @@ def match(
     left = dag
     for node in _causes_first(dag):
         if node in wanted and wanted[node] is None:
+            # Of what is left and not of `dag`: nodes dropped before have changed it, and may have
+            # been joined.
             consequences += consequences_of_dropping(left, node, connect=node in joins)
             left = _without(left, node, connect=node in joins)
             dropped.append(node)
@@ -323,6 +329,8 @@ def _check(
 def _causes_first(dag: Dag) -> list[str]:
     import networkx as nx
 
+    # In the order of the nodes where the graph leaves it open: the same graph gives the same
+    # sentences.
     return list(nx.lexicographical_topological_sort(dag.graph, key=dag.nodes.index))
 
 

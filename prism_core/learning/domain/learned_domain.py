@@ -108,6 +108,7 @@ def learn_domain(
     ) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
             if isinstance(request, RowsRequest):
+                # Of the whole table: of `rows` one is left for each person.
                 had = rows_had(raw, plan.outline.person_id, request.most)
                 charge.touch()
                 max_rows = _most_used(plan, learned, event, had, source, public=public)

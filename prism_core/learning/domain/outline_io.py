@@ -191,6 +191,7 @@ def request_from_dict(entry: dict[str, Any], number: int) -> Request:
         return _numeric(entry, learn, name)
     if kind == "categorical":
         _known(entry, _WITH_CATEGORICAL, learn, _CATEGORICAL, name)
+        # Read as a declared column of its one sure level: the same rules for its entries.
         column = schema_file.column_from_dict(
             {**_without_learn(entry), "levels": [entry.get("other", "other")]}, number
         )

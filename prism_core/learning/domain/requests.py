@@ -141,6 +141,8 @@ class NumericRequest:
             upper=upper,
             edges=edges,
             decimals=self.decimals,
+            # Whatever the column declares: what is no number has a cell of its own, and moves no
+            # bound.
             nullable=True,
             special=self.special,
         )

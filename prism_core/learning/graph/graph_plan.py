@@ -179,6 +179,7 @@ def design_graph(
     """
     _check(schema, target, epsilon, n, share, members)
     schema = schema.with_one_row()  # the score's proof is of one row a person
+    # A delta that follows from n is checked, too: `delta_in_force` gives NaN where none does.
     delta = delta_value(delta_in_force(delta, n))
     total = amount_left(accountant("zcdp"), epsilon, delta, schema.prior)
     if not total > 0.0:

@@ -73,6 +73,7 @@ def choose_members(
             epsilon=plan.event.epsilon,
             noise=noise,
         )
+        # The last score is that of "nobody else".
         if index == len(left):
             break
         members.append(left.pop(index))
@@ -204,6 +205,8 @@ def learn_graph(
 
 def _one_row_each(table: Rows) -> Rows:
     """The rows that are looked at: one of each person. Spends nothing."""
+    # Rows that stay in their database are one a person or none: with more their schema is not the
+    # plan's, and `check_fits` refuses them.
     return table.one_row_each if isinstance(table, EncodedTable | StoredTable) else table
 
 

@@ -122,6 +122,7 @@ def _charges(db: Connection) -> Iterator[str]:
         except PrismError:
             yield f"The events of charge {number} cannot be read."
         else:
+            # `not <=`, so that NaN is a finding.
             if not known <= rho * (1.0 + TOLERANCE):
                 yield f"Charge {number} is smaller than what its events cost."
         if not _legal(states.get(number, [])):

@@ -323,6 +323,8 @@ def charging(
         return
     if not asset:
         raise LedgerError("Name the data asset that is to be charged.", field="asset")
+    # Read before the transaction of the charge: learning that another process charges in between is
+    # paid twice at worst, and never by nobody.
     earlier = owed(ledger, asset, price.prior)
     price = price.with_owed(earlier)
     receipt = _receipt()
@@ -348,6 +350,7 @@ def charging(
     except BaseException:
         ledger.mark(number, "failed" if charge.touched else "void")
         raise
+    # Behind the block: where this fails the charge stays reserved, which counts as spent.
     ledger.mark(number, "done")
 
 

@@ -107,6 +107,7 @@ def with_reserve(events: Sequence[dict[str, Any]], rho: float) -> list[dict[str,
         LedgerError: when the events cost more than `rho`; nothing may be charged below its cost.
     """
     known = cost(events).rho
+    # `not <=`, so that NaN is refused.
     if not known <= rho * (1.0 + TOLERANCE):
         raise LedgerError("The events cost more than the charge; nothing was run.", field="events")
     rest = rho - known

@@ -75,6 +75,7 @@ def fingerprint(table: CodedRows, key: bytes) -> str:
     codes = np.ascontiguousarray(table.codes[:, order], dtype="<i4")
     # 128 bits a row: of any number of rows no two meet by chance.
     rows = sorted(hashlib.blake2b(row, key=key, digest_size=16).digest() for row in codes)
+    # With the domain, as the same codes stand for other values under another declaration.
     domain = [[name, *map(repr, table.schema[name].code_names())] for name in names]
     whole = hmac.new(key, json.dumps(domain).encode(), hashlib.sha256)
     whole.update(b"".join(rows))

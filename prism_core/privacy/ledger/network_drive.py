@@ -43,6 +43,7 @@ def kind(folder: Path, mounts: Path | None = None) -> str:
 
 def _plain(text: str) -> str:
     """A path whose spaces and the like are written as octal numbers."""
+    # The backslash last: put back first, it would begin a number with the digits behind it.
     for code, mark in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\")):
         text = text.replace(code, mark)
     return text

@@ -96,6 +96,7 @@ def receipted(db: Connection, asset: int) -> dict[str, list[dict[str, Any]]]:
     ).fetchall()
     found: dict[str, list[dict[str, Any]]] = {}
     for receipt, events in rows:
+        # Several charges may hold one receipt: each that took over a part of what it paid for.
         found.setdefault(receipt, []).extend(events_of(events))
     return found
 

@@ -182,6 +182,7 @@ def chain_of(db: Connection) -> list[tuple[Any, ...]]:
 
 def version_of(db: Connection) -> int:
     """The version of a ledger, `SEALED` where it was carried elsewhere; 0 where none is noted."""
+    # The largest, as no row is ever changed: `seal` adds one.
     return db.execute("SELECT MAX(version) FROM meta").fetchone()[0] or 0
 
 
@@ -207,6 +208,7 @@ def check_version(version: int, *, write: bool) -> None:
             "charged. Set PRISM_LEDGER as `prism ledger migrate` said, and start the program anew.",
             field="workspace",
         )
+    # A sealed ledger may be read, though its number is the largest.
     if VERSION < version != SEALED:
         raise LedgerError(
             "The ledger was written by a newer version of this program. Update it.",

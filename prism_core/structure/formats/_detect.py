@@ -15,6 +15,7 @@ from prism_core.structure.formats._sketch import PRINTED
 from prism_core.text import untrusted
 
 _LEAD = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
+# The order decides: a model string begins with a bracket, as a list in JSON does.
 _STARTS = (
     ("dagitty", re.compile(r'(?:dag|pdag|mag|pag)(?:\s+(?:[\w.]+|"[^"]*"))?\s*\{', re.IGNORECASE)),
     (
@@ -34,6 +35,7 @@ _STARTS = (
     ("bif", re.compile(r'(?:network|variable|probability)\s*(?:"[^"]*"|[^\s{}"]*)\s*[{(]')),
     ("model-string", re.compile(r'\[[^\[\]{}"]+\]')),
     ("node-link", re.compile(r"\[|\{\s*(?:\}|\"|\Z)")),
+    # No tag: `<-` is an arrow.
     ("graphml", re.compile(r"<(?!-)")),
 )
 _ARROW = re.compile(r"->|<-|--|@-")

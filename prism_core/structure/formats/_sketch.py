@@ -71,6 +71,7 @@ def position(x: object, y: object) -> tuple[float, float] | None:
     return pair if all(map(math.isfinite, pair)) else None
 
 
+# Graphviz puts a ! behind the place of a node that is pinned.
 _POSITION = re.compile(r"\s*([-+.\deE]{1,32})\s*,\s*([-+.\deE]{1,32})!?\s*")
 
 
@@ -117,6 +118,7 @@ class Sketch:
                 "Names must be unique; rename or remove one. A node appears twice.",
                 field="nodes",
             )
+        # The first mark stays: a refusal names where a name was given before.
         self.nodes.setdefault(name, mark)
         if len(self.nodes) > MAX_NODES:
             raise self.refuse(mark, f"the graph has more than {MAX_NODES:,} nodes.", field="nodes")
@@ -167,6 +169,7 @@ class Sketch:
         for one, other, mark in self.pairs.values():
             name = f"U({one}, {other})"
             if not is_name(name) or name in self.nodes:
+                # Two long names make one that is too long, and a file may use such a name itself.
                 numbered = (f"U{number}" for number in count(1))
                 name = next(name for name in numbered if name not in self.nodes)
             self.node(name, mark)

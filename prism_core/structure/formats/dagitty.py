@@ -113,6 +113,7 @@ def _unwrapped(text: str) -> tuple[str, list[int], list[int]]:
         found = _r_string(text, printed.end())
         check_alone(text, printed.end() + len(_literal(text, printed.end())))
         return found
+    # A text that begins as a graph is one: a name in quotes in it may read like a call.
     call = _CALL.search(text) if not re.match(r"\s*[a-z]+\s*\{", text) else None
     if call is None:
         return text, [0], [0]
@@ -128,6 +129,7 @@ def _unwrapped(text: str) -> tuple[str, list[int], list[int]]:
         )
         if end < 0:
             raise refusal(place(text, call.end()), "this string is not closed.")
+        # A raw string has no escapes, so one shift holds for all of it.
         return text[raw.end() : end], [0], [raw.end()]
     return _r_string(text, call.end())
 

@@ -78,6 +78,7 @@ class _GraphmlReader(XmlReader):
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.sketch.step(self.mark(), MAX_ELEMENTS)
+        # Without its namespace, of which yEd has one of its own.
         name = tag.rpartition(" ")[2]
         if not self.path and name != "graphml":
             raise self.refuse(f"this is XML, but not GraphML: it starts with {shown(name)}.")
@@ -154,6 +155,7 @@ class _GraphmlReader(XmlReader):
 
     def data(self, attributes: dict[str, str]) -> None:
         name = self.keys.get(attributes.get("key", ""), "")
+        # Of nodes alone: edges and the graph may have data of the same name.
         if self.node and name in {"x", "y", "role", "observed"}:
             self.key, self.texts = name, []
 

@@ -76,6 +76,7 @@ def _name(entry: object, key: str, number: int) -> str:
             "characters) or a whole number.",
             field="nodes" if key == "id" else "edges",
         )
+    # A number and its text are one name: nodes and ends of edges may be written either way.
     return str(value)
 
 

@@ -133,6 +133,7 @@ class NodeStyle:
     def outline(self, w: float, h: float) -> str:
         """Its border as an SVG path around (0, 0), for a width and a height."""
         if self.ellipse:
+            # Two halves: an arc that ends where it began is not drawn.
             half = f"a{w / 2:g},{h / 2:g} 0 1 1"
             return f"M{-w / 2:g},0 {half} {w:g},0 {half} {-w:g},0 Z"
         if not self.corners:
