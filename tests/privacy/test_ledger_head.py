@@ -89,6 +89,16 @@ def test_an_older_copy_can_be_accepted_with_a_reason_that_stays(ledger, capsys):
     assert found.export()["verification"]["accepted"] == ["the disk was replaced"]
 
 
+def test_an_empty_ledger_can_be_accepted_too(ledger):
+    found = put(ledger, b"")
+    refused(found, "not the one that was used last")
+    assert found.accept("the workspace begins anew").ok
+    found.register("ward", epsilon=9.0, delta=1e-6)
+    charge(found)
+    assert found.verify().accepted == ("the workspace begins anew",)
+    refused(put(found, b""), "not the one that was used last")
+
+
 def test_a_file_that_was_rewritten_cannot_be_accepted(ledger):
     run(ledger, *drop("charges"), "UPDATE charges SET why = 'x'")
     with pytest.raises(LedgerError, match="cannot be accepted"):

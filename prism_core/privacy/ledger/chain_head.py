@@ -38,7 +38,7 @@ class Head:
     """An entry of the chain.
 
     Attributes:
-        rows: its number, which is how many entries there were.
+        rows: its number, which is how many entries there were; 0 for an empty ledger.
         digest: of it.
         accepted: what was said of older copies that were put there on purpose, oldest first.
     """
@@ -55,6 +55,9 @@ class Head:
 
     def missing(self, db: Connection) -> str:
         """Why a ledger is not the one that was used last, "" where it is."""
+        # An empty ledger that was accepted (`accept`) has no entry to find; any ledger begins so.
+        if not self.rows:
+            return ""
         row = db.execute("SELECT digest FROM chain WHERE id = ?", (self.rows,)).fetchone()
         return "" if row is not None and row[0] == self.digest else DIFFERENT.format(rows=self.rows)
 
