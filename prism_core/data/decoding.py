@@ -86,6 +86,7 @@ def _decode_binned(
     """Numbers, days and special values: a column of texts where one of these is no number."""
     values = _decode_bins(column, np.where(codes < column.level_count, codes, 0), rng)
     if column.special:
+        # Clipped for rows without a special value: what they look up is passed over below.
         spots = np.clip(codes - column.level_count, 0, len(column.special) - 1)
         special = (codes >= column.level_count) & ~missing
         numbers = [level_value(value) for value in column.special]

@@ -337,6 +337,7 @@ def _met(pairs: Sequence[tuple[Level, int]], texts: pd.Series) -> pd.Series:
     declared, written = _numbers(pairs)
     if declared or written:
         values = pd.Series(as_numbers(texts), index=texts.index)
+        # By value only where no text is met: 01 may be a level of its own beside the number 1.
         found = found.where(found.notna(), values.map(declared))
         plain = texts.str.fullmatch(_PLAIN)
         found = found.where(found.notna() | ~plain, values.map(written))

@@ -104,6 +104,8 @@ class Basis:
         if self.kind == "value":
             return None
         if self.kind == "moments":
+            # Row 0 is the 1 of the moments; behind x and x^2 stand the indicators of what has no
+            # value.
             return (0, *range(3, 3 + self.valueless))
         return tuple(range(self.matrix.shape[0]))
 

@@ -149,6 +149,8 @@ class MappedRows(_SamePeople):
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing by itself."""
+        # The number of people, which is public, decides how they are counted; that of rows may not
+        # be.
         return count_chunks(self.schema, cliques, self.batches, self.people)
 
     def batches(

@@ -83,6 +83,8 @@ class Approval:
         The first is the same under every spelling of the asset's name. Ledgers of versions before
         0.2 hold the second, of the name as it was typed.
         """
+        # Ledgers hold the digests of these very texts: written in another way a used approval would
+        # pass for a new one.
         documents = (self.to_dict() | {"asset": canonical(self.asset)}, self.to_dict())
         return tuple(
             f"approval {hashlib.sha256(text.encode()).hexdigest()[:16]}"

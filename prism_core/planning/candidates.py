@@ -89,6 +89,7 @@ class Pairs(Sequence["Clique"]):
         if not isinstance(pair, tuple) or len(pair) != 2 or self.tied.issuperset(pair):
             return False
         places = [self._places.get(name, -1) for name in pair]
+        # In schema order alone, as they are walked through; -1 is a stranger.
         return 0 <= places[0] < places[1] and (
             self.sizes[places[0]] * self.sizes[places[1]] <= self.most
         )
@@ -175,6 +176,7 @@ def forest_candidates(
     pairs = Pairs(
         names=tuple(features),
         sizes=tuple(map(schema.size, features)),
+        # The clique of the tree is {Y, u, v}: a pair has what Y leaves of its limit.
         most=limit // schema.cells(targets),
         tied=frozenset(joined),
     )

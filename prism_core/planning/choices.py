@@ -98,6 +98,7 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
         queries=(*plan.queries, _query(plan, "interaction", clique, look.amount)),
         interactions=None,
     )
+    # Where these are within one node already, the forest stays as it is planned.
     if plan.tree is not None and not set(found).issubset(plan.tree.joined):
         made = _around(made, plan.tree, found)
     # While another choice is open the forecast stays the worst case.
@@ -295,8 +296,10 @@ def replay(brief: Brief, choices: Choices) -> Stages:
             brief that no plan can be made from.
     """
     planned = design(brief)
+    # Parts before S, as in a run: features are chosen among columns as they are measured.
     opened = _with_s(_with_parts(planned, choices), choices)
     plan = opened
+    # In the order of a run: each choice is made on the plan that the choices before it left.
     if plan.interactions is not None:
         plan = with_interaction(plan, choices.interaction)
     elif choices.interaction is not None:

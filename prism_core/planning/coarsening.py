@@ -76,6 +76,7 @@ class ColumnParts:
 
     def codes(self, size: int) -> NDArray[np.int32]:
         """The coarse code of every fine code of a column of that size."""
+        # Special values and missing stand behind the parts, as they stand behind the fine cells.
         extra = self.count + np.arange(size - len(self.parts))
         return np.concatenate([self.parts, extra]).astype(np.int32)
 
@@ -145,6 +146,7 @@ def coarsening_of(frame: Frame) -> Coarsening | None:
     names = [
         name
         for name in may_be_coarsened(schema, task, frame.budget)
+        # S may be chosen after these counts: then any column may come to be in it.
         if name in features or task.regime == "predictive"
     ]
     target = schema.size(task.target)
@@ -177,6 +179,7 @@ def may_be_coarsened(schema: Schema, task: Task, budget: Budget) -> tuple[str, .
     """Columns that are coarsened where S and the noise allow it."""
     if (
         task.coarsen == "never"
+        # Parts are told apart by what they say of one target.
         or task.further
         or budget.accountant != "zcdp"
         # Coarser codes are counted row by row, where rows that share a weight have others.
@@ -235,6 +238,7 @@ def widest_parts(schema: Schema, coarsening: Coarsening) -> tuple[ColumnParts, .
     for name in coarsening.names:
         cells = fine_column(schema[name]).level_count
         most = min(MOST_PARTS, cells)
+        # Runs of neighbours: such parts an ordered column may have, too.
         parts = tuple(cell * most // cells for cell in range(cells))
         found.append(ColumnParts(name=name, parts=parts))
     return tuple(found)
@@ -253,6 +257,7 @@ def check_parts(schema: Schema, coarsening: Coarsening, parts: Sequence[ColumnPa
 
 
 def _check_column(column: Column, parts: ColumnParts) -> None:
+    # Parts are numbered along an ordered column, so they are runs where the numbers never fall.
     runs = not is_ordered(column) or list(parts.parts) == sorted(parts.parts)
     fits = len(parts.parts) == fine_column(column).level_count
     if not fits or not runs or parts.count > MOST_PARTS:

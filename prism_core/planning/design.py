@@ -73,6 +73,7 @@ def design(brief: Brief) -> Plan:
     check_prior(schema, dag, budget, delta)
     # Without features: what is coarsened depends on them where a graph gives them only.
     measured = Frame(brief=brief, delta=delta, aims=()).schema
+    # Of the columns as they are measured: coarser ones have less noise, so more of them fit.
     task = settled(measured, brief.task, budget, brief.n, delta)
     known = aims_of(schema, task, dag)
     final = known is not None

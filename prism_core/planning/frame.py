@@ -94,6 +94,7 @@ class Frame:
     @property
     def contribution(self) -> Contribution:
         """What one person adds to the counts."""
+        # Of the declared schema: coarser columns change nobody's rows.
         return self.brief.schema.contribution
 
     @property
@@ -225,6 +226,7 @@ class Frame:
             for weight, size, query in zip(in_force, cells, linear, strict=True)
         ]
         shares = held(self.budget.locks, cliques)
+        # A lock's share is of the whole budget, and not of the pool that it lies in.
         locked = {place: share * self.total for place, share in shares.items()}
         parts = allocated(amount, [*costs, *later], self.budget, locked)
         queries: list[Query] = []

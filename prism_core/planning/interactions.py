@@ -163,6 +163,7 @@ def contrasts(column: Column) -> NDArray[np.float64]:
     """
     levels, codes = column.level_count, np.arange(column.size)
     upper = np.where(2 * codes >= levels, 1.0, -1.0)
+    # 2 codes + 1 - levels is twice the way to the middle of the scale, without halves.
     middle = np.where(np.abs(2 * codes + 1 - levels) <= levels / 2.0, 1.0, -1.0)
     # Of two levels both are in the middle: a constant, which says nothing.
     found = np.array([upper] if levels == 2 else [upper, middle])
@@ -183,6 +184,7 @@ def _sets(
         # The smallest others: a column that is too large with them is in no set.
         least = sorted(sizes.values())[: order - 1]
         names = [name for name in sizes if sizes[name] * math.prod(least) <= most]
+        # Counted before they are made: all sets of four of a wide table would fill the memory.
         if len(found) + math.comb(len(names), order) > MOST_SETS:
             break
         found += [

@@ -208,6 +208,7 @@ def _beside(
     best: Joint | None = None
     for part in parts:
         cells = schema.cells((*part, task.target))
+        # All of S at once leaves nothing to rounds, so it has their share as well.
         its = _error(frame, pairs, share if part == s else of_part, part)
         # `not <=`, so that NaN is no joint.
         if cells > task.max_joint_cells or not its <= JOINT_LIMIT:
@@ -256,6 +257,7 @@ def _asked(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: f
             "bins or levels, or raise max_joint_cells.",
             field="together",
         )
+    # As in `_beside`: all of S at once leaves nothing to rounds.
     shared = share if features == s else _share_of_part(frame, s, share)
     error = _error(frame, pairs, shared, features)
     return Joint(causes=features, features=features, cells=cells, error=error, asked=True)

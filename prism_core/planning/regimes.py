@@ -65,6 +65,7 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
             "regime.",
             field="dag",
         )
+    # Refuses nodes that are neither columns nor marked as unmeasured.
     graph = dag.over(schema.names)
     if task.regime == "causal":
         if graph.learned:
@@ -150,6 +151,7 @@ def aims_of(schema: Schema, task: Task, dag: Dag | None) -> tuple[Aim, ...] | No
         # feature of another, and the other targets do not count among the k features.
         alone = replace(task, target=target.name, further=(), weights={}, k=None)
         s = features_of_interest(schema, alone, dag)
+        # Without S in the predictive regime: it is filled in below, or chosen when the plan runs.
         found.append(Aim(target=target.name, weight=target.weight, s=s or ()))
     _check_weights(schema, task)
     if predictive:

@@ -112,6 +112,7 @@ class ZcdpPlan(StepPlan):
     above_limit: float | None = None
 
     @property
+    # `Costed`, as `events` is left to the kinds: a field of some, worked out by others.
     def spent(self: Costed) -> Spent:
         """What the step costs by itself, stated at delta."""
         return accountant("zcdp").spent(self.events, self.delta)

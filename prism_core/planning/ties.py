@@ -117,6 +117,7 @@ def bar_of(features: int, sensitivity: float, epsilon: float) -> float:
         epsilon: of the choice.
     """
     watched = min(features, WATCHED)
+    # Twice the number of pairs, as each may be taken without Y and with it.
     count = max(1, watched * (watched - 1))
     return 2.0 * sensitivity / epsilon * math.log(count / FALSE_TIES)
 
@@ -126,4 +127,5 @@ def copies_error(sizes: Sequence[int], n: int) -> float:
 
     Of m equally frequent levels: 2 n (1 - 1 / m).
     """
+    # Of two columns the one with fewer levels bounds what a copy can share.
     return 2.0 * n * (1.0 - 1.0 / min(sizes))

@@ -94,6 +94,7 @@ def about_budget(
         above_limit: the workspace's maximum that the curator chose to exceed, if she did.
     """
     found: list[str] = []
+    # Publishing one of the n rows at random is (0, 1/n)-DP: such a delta would allow it.
     if delta >= 1.0 / n:
         found.append(
             f"delta = {delta:g} is not below 1/n = {1 / n:.2g}: with such a delta a mechanism may "

@@ -135,6 +135,7 @@ def _minimal(dag: Dag, one: str, other: str, columns: set[str]) -> set[str] | No
     if other in met:
         return None
     near &= met
+    # Each of these is reached from both sides, so none of them can be left out.
     return near & reached(dag, earlier, {other}, near)
 
 

@@ -265,6 +265,7 @@ def match(
 def _check_unmeasured(
     dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], hidden: set[str]
 ) -> None:
+    # Sorted, as a set has no order: the same mistake gives the same message.
     for node in sorted(hidden):
         if node not in dag.graph:
             raise StructureError(

@@ -49,6 +49,7 @@ def recognised(content: bytes) -> CodebookFormat:
     Raises:
         SchemaError: when it has the signs of none.
     """
+    # First: its YAML and JSON look like those of a codebook.
     if is_schema(content):
         raise SchemaError(
             "This is a schema of this program, which says all that a codebook does and more. Use "

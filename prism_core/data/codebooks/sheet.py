@@ -56,6 +56,7 @@ def sheet_of(rows: Sequence[tuple[int, Sequence[str]]]) -> Sheet:
         SchemaError: when there is no row below the header, or a limit is passed.
     """
     kept = [(line, [cell.strip() for cell in cells]) for line, cells in rows]
+    # Dropped with their numbers kept, so that a message names the line of the file.
     kept = [(line, cells) for line, cells in kept if any(cells)]
     if len(kept) < 2:
         raise SchemaError(

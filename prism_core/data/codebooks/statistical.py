@@ -158,6 +158,7 @@ class _Variable:
             inside = [(c, w) for c, w in self.labels if _between(c, low, high)]
             codes += inside
             bare.append(f"missing from {_end(low, 'the lowest')} to {_end(high, 'the highest')}")
+        # .a to .z are missing by themselves, whatever ranges the file declares.
         if self.storage != "string":
             codes += [(code, w) for code, w in self.labels if isinstance(code, str)]
         return missing_codes(codes, f"Variable {self.name!r}"), "; ".join(bare)

@@ -163,6 +163,7 @@ class EngineTable:
             self._tables[clique] = table.reshape(self.schema.shape(clique))
 
     def _check(self, people: int, mark: int) -> None:
+        # First: a wrong declaration would else read as rows that changed meanwhile.
         if people != self.n and self.schema.persons is not None:
             raise PrivacyError(
                 f"The schema declares {self.schema.persons:,} persons and the person-ID column "

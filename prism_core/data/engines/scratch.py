@@ -58,6 +58,8 @@ def make(workspace: Path) -> Scratch:
     """
     root = workspace / FOLDER
     try:
+        # One after the other: `mkdir` makes missing parents with the usual mode, whatever is asked
+        # for.
         files.folder(files.folder(workspace) / FOLDER).chmod(files.FOLDER)
         # Alone, so that nobody sweeps the new folder before its lock is held.
         with files.alone(root):

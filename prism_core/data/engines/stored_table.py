@@ -103,6 +103,7 @@ class StoredTable:
                 self.schema, cliques, lambda names, j=many: self.batches(names, j), self.n
             )
             for total, counts in zip(found, some, strict=True):
+                # M / many in units of 1 / M, a whole number: nothing is rounded before the noise.
                 total += self.contribution.weight(many) * counts
         return found
 

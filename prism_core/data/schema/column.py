@@ -212,6 +212,7 @@ class Column:
             return ()
         first, last = self.grid(index)
         scale = 10 ** (self.decimals or 0)
+        # Six digits, as in `grid`.
         found = {round(number * scale, 6) for number in self.special_numbers}
         return tuple(sorted(int(n) for n in found if n.is_integer() and first <= n <= last))
 

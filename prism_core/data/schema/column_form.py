@@ -289,6 +289,7 @@ def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN4
     levels: Sequence[Level] = found.get("levels", (False, True))
     if level_text(level) == text:
         return level
+    # What is typed may be the text of a level that was declared as a number, or as true.
     return next((known for known in levels if level_text(known) == text), level)
 
 

@@ -188,6 +188,7 @@ def _part(text: str, place: int, end: str, column: str) -> tuple[str, int]:
         place += 1
     if not text.startswith(_QUOTE, place):
         stop = text.find(end, place)
+        # A bar ends a place, too: without an equals sign before it the line is refused.
         bar = text.find(LEVEL_SEPARATOR, place)
         stop = min((at for at in (stop, bar) if at >= 0), default=len(text))
         return text[place:stop].strip(), stop

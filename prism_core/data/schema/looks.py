@@ -244,6 +244,7 @@ def redeclared(
 
 def checked(looks: Looks) -> bool:
     """Whether somebody looked if the cells fit the declaration, as it is since its last change."""
+    # From the end: a change after a check leaves a declaration that nobody has checked.
     for event in reversed(looks):
         if isinstance(event, Changed):
             return False

@@ -106,6 +106,7 @@ class Address:
             found = [path] if path.is_file() else []
         else:
             whole = path.absolute()
+            # `glob` takes no absolute pattern, so it starts at the root.
             pattern = str(whole.relative_to(whole.anchor))
             found = sorted(p for p in Path(whole.anchor).glob(pattern) if p.is_file())
         if not found:

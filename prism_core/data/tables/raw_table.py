@@ -329,6 +329,7 @@ def _different_texts(kept: pd.Series) -> pd.Series:
     elif pd.api.types.is_float_dtype(kept.dtype):
         texts = kept.astype(float).map(level_text)
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):
+        # The date on the clock of its zone, as from Arrow.
         wall = kept.dt.tz_localize(None) if isinstance(kept.dtype, pd.DatetimeTZDtype) else kept
         days = wall.to_numpy().astype("datetime64[D]").astype(np.int64)
         return iso_days(days, missing.to_numpy())

@@ -112,6 +112,7 @@ def _in_memory(source: bytes | BinaryIO) -> bytes:
     """Calamine reads a workbook as a whole, whatever its size."""
     if isinstance(source, bytes):
         return source
+    # One byte more than is allowed tells a longer file.
     content = source.read(untrusted.TABLE.size + 1)
     if len(content) > untrusted.TABLE.size:
         raise untrusted.TABLE.refuse(

@@ -47,10 +47,12 @@ def read(
         limits.refuse(why="password")
     _check_unpacked(content, limits)
     book = _opened(content, limits)
+    # Charts and macros are sheets to Excel, too.
     found = [one.name for one in book.sheets_metadata if str(one.typ).endswith("WorkSheet")]
     if what == "sheets":
         output.write(json.dumps(found).encode())
         return
+    # Hidden sheets are no choice to make: with one sheet in view that one is meant.
     shown = [
         one.name
         for one in book.sheets_metadata

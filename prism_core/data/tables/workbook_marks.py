@@ -136,6 +136,7 @@ class _XlsxCells:
 
     def start(self, name: str, entries: dict[str, str]) -> None:
         if name == "row":
+            # A file may leave the places out: rows and cells then follow each other.
             self._row = int(entries["r"]) - 1 if "r" in entries else self._row + 1
             self._column = -1
         elif name == "c":
@@ -193,6 +194,7 @@ class _OdsCells:
             self._here, self._row = entries.get("name") == self._sheet, 0
         elif name == "table-row":
             self._column = 0
+            # ODS writes equal rows, and equal cells, once with their number.
             self._rows = int(entries.get("number-rows-repeated", 1))
         elif name in ("table-cell", "covered-table-cell") and self._here:
             why = self._why(entries)

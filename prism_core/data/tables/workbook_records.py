@@ -149,6 +149,7 @@ def _name(record: bytes, *, newest: bool) -> str:
     length = record[6]
     if not newest:
         return record[7 : 7 + length].decode("windows-1252", "replace")
+    # The lowest bit says whether a letter has two bytes or one.
     if record[7] & 1:
         return record[8 : 8 + 2 * length].decode("utf-16-le", "replace")
     return record[8 : 8 + length].decode("latin-1")

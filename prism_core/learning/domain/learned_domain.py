@@ -107,6 +107,8 @@ def learn_domain(
         why=why or "learning the domain",
     ) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
+            # The last of the requests: how much noise a row more costs follows from the learned
+            # columns.
             if isinstance(request, RowsRequest):
                 # Of the whole table: of `rows` one is left for each person.
                 had = rows_had(raw, plan.outline.person_id, request.most)

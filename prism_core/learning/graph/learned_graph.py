@@ -65,6 +65,7 @@ def choose_members(
     left = list(plan.candidates)
     members: list[str] = []
     for _ in range(plan.members):
+        # Before the rows are asked: it says that the charge stands from here on, or stops the run.
         step()
         index = private_choice(
             table,

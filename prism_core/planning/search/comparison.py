@@ -41,6 +41,8 @@ class Figures:
 def figures(plan: Plan) -> Figures:
     """The plan in a few numbers."""
     errors = [query.relative_error for query in plan.queries if query.pool == "task"]
+    # Not `sigma`: that of a linear query is in units of its grid, and would not compare with
+    # counts.
     sigmas = [query.noise for query in plan.queries]
     sigmas += [choice.sigma for choice in (plan.three_way, plan.tree) if choice is not None]
     return Figures(

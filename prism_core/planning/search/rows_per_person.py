@@ -66,6 +66,7 @@ def table_error(cells: float, rows: float, noise: float) -> float:
         rows: that are counted.
         noise: standard deviation of a cell's noise, in rows.
     """
+    # C (C s^2 + (1 - 1 / C) / rows) of the proof, multiplied out.
     spread = (cells * noise / rows) ** 2 + (cells - 1.0) / rows
     return math.sqrt(2.0 / math.pi * spread)
 
@@ -120,6 +121,7 @@ def _distinct(plan: Plan, mean: float) -> float:
     has a j-th of the variance of one row.
     """
     more, most = 1.0 - 1.0 / mean, plan.schema.max_rows
+    # Whoever has m rows or more keeps m: one term for all of them.
     last = more ** (most - 1) / most
     inverse = math.fsum((1.0 - more) * more ** (k - 1) / k for k in range(1, most)) + last
     return plan.n / inverse

@@ -280,6 +280,7 @@ def junction_tree(cliques: Sequence[Clique]) -> JunctionTree:
         shared = sets[above] if above >= 0 else frozenset()
         separators.append(tuple(name for name in cliques[index] if name in shared))
         place[index] = len(place)
+        # Below every overlap, so that it is not taken a second time.
         best[index] = -1
         # Counted by column: only cliques that share one are touched, not all pairs of cliques.
         overlap = np.zeros(len(cliques), dtype=np.int64)
@@ -318,6 +319,8 @@ def rooted(tree: JunctionTree, names: Sequence[str]) -> tuple[tuple[int, Clique]
             index, above = queue.pop()
             if index in found:
                 continue
+            # A separator stands with the lower end of its edge, and the walk may come from either
+            # end.
             child = index if above is None or tree.parents[index] == above else above
             found[index] = () if above is None else tree.separators[child]
             queue += [(other, index) for other in near[index]]

@@ -63,6 +63,7 @@ def size_of(
             cells=known.cells + GROWTH_CELLS,
             exact=False,
         )
+        # What rounds may add is in the growth above.
         if three is not None and three.rule == "adaptive":
             three = None
     if other_joint:  # what is found at run time may be measured jointly

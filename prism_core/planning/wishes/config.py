@@ -119,6 +119,7 @@ def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
     check_known(document, [item.name for item in fields(RunConfig)], "The configuration")
     task, budget, synthesis = wishes_from(document)
     return RunConfig(
+        # Not `read`: names of files become paths only here, where their folder is known.
         table=_table(read_values(TableConfig, document.get("table", {}), "table"), folder),
         task=task,
         budget=budget,

@@ -139,6 +139,7 @@ def check_any_choice(
 
     k = task.count
     pairs = math.fsum(largest(k, 2, target) for target in task.target_names)
+    # Several targets have no joint (`planning.joint`).
     joint = 0.0 if task.further else largest(1, k + 1, task.target)
     doubled = features.intersection(linear)
     singles = largest(len(features) - k + min(len(doubled), k * len(task.target_names)), 1)

@@ -169,6 +169,7 @@ class ScenarioBook:
             kept = self._read(path)
             names = [one.name for one in kept]
             if scenario.name in names:
+                # In its place, as scenarios are listed in the order in which they were first saved.
                 kept[names.index(scenario.name)] = scenario
             else:
                 kept.append(scenario)
@@ -203,6 +204,8 @@ class ScenarioBook:
     def _alone(self) -> Iterator[None]:
         """Nobody else writes meanwhile."""
         try:
+            # One after the other: `mkdir` makes missing parents with the usual mode, whatever mode
+            # is asked for.
             files.folder(files.folder(self.folder.parent) / FOLDER)
             with files.alone(self.folder):
                 yield

@@ -101,6 +101,7 @@ def _names(nodes: list[_Record], sketch: Sketch) -> dict[str | int, str]:
             raise sketch.refuse(
                 node.mark, f"the id {shown(str(own))} is given to two nodes.", field="nodes"
             )
+        # By the id as it is written: the ends of edges name it, never the label.
         names[own] = sketch.node(str(name), node.mark, once=True)
         drawn = node.values.get("graphics")
         where = drawn.values if isinstance(drawn, _Record) else node.values
