@@ -28,6 +28,7 @@ def measure_fit(columns: int, *, sample: bool = False, mbi: bool = True) -> dict
         mbi's final loss is above ours, relative. With `sample` also fast_sample_s, mbi_sample_s:
         50,000 rows.
     """
+    # Compiling happens once on a machine, and is no part of a fit.
     compile_kernels()
     found: dict[str, Any] = {"columns": columns}
     losses = {}

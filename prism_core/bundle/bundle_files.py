@@ -112,6 +112,7 @@ def difference(found: object, expected: object, where: str = "") -> str | None:
     if type(found) is not type(expected):
         return where or "the whole"
     if isinstance(found, dict) and isinstance(expected, dict):
+        # Keys of both: one that was added is a difference, too.
         for key in [*expected, *found]:
             place = f"{where}.{key}" if where else str(key)
             if key not in found or key not in expected:
@@ -121,6 +122,7 @@ def difference(found: object, expected: object, where: str = "") -> str | None:
                 return inner
         return None
     if isinstance(found, list) and isinstance(expected, list):
+        # Not strict: what one list has more is found after what both have.
         for place, (one, other) in enumerate(zip(found, expected, strict=False)):
             inner = difference(one, other, f"{where}[{place}]")
             if inner is not None:

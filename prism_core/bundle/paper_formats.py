@@ -169,6 +169,7 @@ def to_docx(html: str) -> bytes:
     normal.font.size = Pt(10)
     for block in blocks_of(html):
         if block.kind == "stamp":
+            # A stamp stands on every page.
             _fill(page.header.paragraphs[0], block.runs)
         elif block.kind == "table":
             _add_table(paper, block)

@@ -139,6 +139,7 @@ def _choices(plan: dict[str, Any], target: str) -> Choices:
             kind: tuple(
                 tuple(query["clique"]) for query in plan["queries"] if query["kind"] == kind
             )
+            # What a run chooses alone; all other queries follow from the plan.
             for kind in ("interaction", "three-way", "tree")
         }
         picks = tuple(

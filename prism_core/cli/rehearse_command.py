@@ -127,6 +127,7 @@ def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
         table = config.table
         _check_public(Path(place), table)
         raw = read_table(Path(place), separator=table.separator, encoding=table.encoding)
+        # Without the person ID: in a stand-in every row counts as a person.
         check_columns(schema.names, raw.header, raw.name)
         if not arguments.although_charged:
             check_public(raw, private=_private_marks(table), workspace=arguments.workspace)

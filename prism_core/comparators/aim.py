@@ -74,6 +74,7 @@ def _choose(
     """A marginal, and what the model expects of it."""
     plan = run.plan
     expected = model.marginals(plan.weights)
+    # Where the expectation needs too large a table there is none; sizes alone decide where.
     candidates = [clique for clique in plan.weights if clique in expected]
     penalties = {clique: _EXPECTED * sigma * plan.schema.cells(clique) for clique in candidates}
     chosen = run.choose(

@@ -246,6 +246,7 @@ class ComparatorPlan(ZcdpPlan):
         """Rho of one column's measurement at the beginning."""
         columns = len(self.schema.names)
         if self.method == "aim":
+            # What the first of AIM's rounds measures with, too.
             return MEASURING * self.parts / self.rounds
         # As published, MST gives a third each to columns, to the choice of pairs and to the pairs.
         return self.parts / (3.0 if self.method == "mst" else 1.0) / columns

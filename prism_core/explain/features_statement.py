@@ -147,6 +147,7 @@ def _causal(dag: Dag, target: str) -> str:
             f"out: {'it follows' if one else 'they follow'} from {target} and "
             f"{'misleads' if one else 'mislead'} when that link changes."
         )
+    # What S leaves open and what is not in the table has sentences of its own.
     apart = {*parents, *open_ways, *dag.unmeasured}
     earlier = [name for name in dag.ancestors(target) if name not in apart]
     if earlier:

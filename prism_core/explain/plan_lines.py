@@ -264,6 +264,7 @@ def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
     for place, entry in enumerate(entries):
         if entry.kept_back:
             same = _noise(plan, entry, _of_counts(entry.event, plan.contribution.l2), entry.share)
+            # Kept back before anything is shared out: the same under every rule.
             others["uniform"][place] = others["closed_form"][place] = same
     return tuple(
         AllocationComparison(

@@ -172,6 +172,7 @@ def _draw(panels: _Panels) -> go.Figure:
     if tall > 40:
         down = down | {"tickfont": {"size": 8}}
     layout: dict[str, Any] = {}
+    # Room for a scale of colours behind the second and the third field.
     for number, (low, high) in enumerate(((0.0, 0.29), (0.34, 0.63), (0.71, 1.0)), start=1):
         end = "" if number == 1 else str(number)
         layout[f"xaxis{end}"] = right | {

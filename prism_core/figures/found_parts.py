@@ -80,6 +80,7 @@ def _shares(figure: go.Figure, found: FoundParts, runs: list[list[int]]) -> None
         x=[(run[0] + run[-1]) / 2 for run, _, _ in known],
         y=[share for _, share, _ in known],
         error_y={
+            # 1.96 deviations to either side hold 95% of normal noise.
             "array": [1.96 * deviation for _, _, deviation in known],
             "color": theme.ORANGE,
             "thickness": 1.5,

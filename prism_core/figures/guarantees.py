@@ -201,6 +201,7 @@ def odds_figure(guess: Guess) -> go.Figure:
         height=270,
         margin={"l": 8, "r": 8, "t": 68, "b": 8},
         xaxis={"visible": False, "range": [-0.6, wide * (2.0 + _GAP) - 0.4]},
+        # Downwards, so that the first row of people is the top one.
         yaxis={"visible": False, "range": [rows - 0.4, -0.6]},
         legend=theme.legend_above() | {"y": 1.14},
     )

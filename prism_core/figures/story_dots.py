@@ -46,6 +46,7 @@ def story_dots(
     figure.update_yaxes(**theme.rows_axis(labels))
     figure.update_yaxes(ticktext=[_two_lines(label) for label in labels])
     lowest = min([_COIN, *(100 * (row.onehot.auc_mean - _half(row)) for row in rows)])
+    # A little beyond 100, or marks there would be cut in half.
     figure.update_xaxes(
         title={"text": "Pairs ranked right, of 100"}, range=[max(0.0, lowest - 3), 102.0]
     )

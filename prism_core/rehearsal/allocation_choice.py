@@ -106,6 +106,7 @@ def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[S
     3-way marginals are tried where the plan would measure some: a graphical model, features not
     measured jointly, and a choice pool above 0.
     """
+    # A plan without 3-way marginals names no rule to choose them by.
     rule = scenario.task.three_way if scenario.task.three_way != "none" else "model_error"
     planned = replace(scenario, name=PLANNED)
     plain = [_tilted(scenario, tilt) for tilt in TILTS]
@@ -197,6 +198,7 @@ def decide(
             scores[point.variant][point.seed] = point.score
             metric = point.metric
     tried = _tried({name: [by[seed] for seed in sorted(by)] for name, by in scores.items()})
+    # The best is level with itself, so there is one.
     chosen = next(one for one in tried if one.level)
     budget, rule = rehearsal.variant(chosen.name).budget, rehearsal.variant(chosen.name).task
     made = replace(

@@ -184,6 +184,7 @@ def verdict(points: Sequence[RehearsalPoint], shift: Shift) -> str:
     if not found:
         return ""
     parts, unit = [], METRIC_TEXT[points[0].metric]
+    # Neighbouring epsilons with the same best design share a sentence.
     for best, run in itertools.groupby(found, lambda lead: lead.best if lead.clear else ""):
         some = list(run)
         where = _span([lead.epsilon for lead in some])
@@ -223,6 +224,7 @@ def pace(done: int, before: int, runs: int, seconds: float) -> str:
     """
     if done <= before or done >= runs:
         return ""
+    # By the runs of this time: those that were there before took none of it.
     left = seconds * (runs - done) / (done - before)
     if left < 1.5 * _MINUTE:
         words = f"{max(1.0, left):.0f} s"

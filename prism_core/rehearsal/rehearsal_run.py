@@ -99,6 +99,7 @@ def run_rehearsal(
     workers = len(os.sched_getaffinity(0)) if jobs is None else jobs
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ConfigError("jobs must be a whole number above 0.", field="jobs")
+    # It plans every design, so that one which has no plan is refused before anything runs.
     asked = RehearsalRequest.of(rehearsal, stand_in)
     done: set[RehearsalRun] = set()
     for point in asked.points(kept) if kept is not None else ():

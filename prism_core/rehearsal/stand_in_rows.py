@@ -294,6 +294,7 @@ def from_graph(
         for shift, names in linked.items()
         if not names
     ]
+    # A stream of its own: graph and world come from others of this seed.
     rng = np.random.default_rng([seed, 1])
 
     def drawn_rows(people: int, shift: Shift = "none") -> EncodedTable:

@@ -74,6 +74,7 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     schema, target = stand_in.schema, stand_in.target
     task, budget, synthesis = scenario.task, scenario.budget, scenario.synthesis
     further = tuple(each for each in task.further if each.name in schema and each.name != target)
+    # Of several targets one may be a feature of another, and have a weight as such.
     features = set(schema.names) - (set() if further else {target})
     weights = {name: weight for name, weight in task.weights.items() if name in features}
     locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))

@@ -139,6 +139,7 @@ def read(text: str) -> Network:
     model: Any = BIFReader(string=text).get_model()
     tables: dict[str, NodeDistribution] = {}
     for cpd in model.get_cpds():
+        # The node first, then its parents: the order of the axes of its values.
         name, *parents = (str(variable) for variable in cpd.variables)
         tables[name] = NodeDistribution(
             name=name,

@@ -174,6 +174,7 @@ def recover(workspace: Path, charge: int, out: Path) -> None:
         recovered(workspace, charge, texts, out)
     else:
         _copy(texts, out, folder=kind == "comparator")
+    # Last: what fails before this leaves the result to be recovered again.
     recovery_file.written(workspace, charge)
 
 

@@ -85,6 +85,7 @@ def subject(
 def aims_of_run(folder: bundle_folder.BundleFolder) -> tuple[Aim, ...]:
     """The targets of a run's folder with their features, first target first. Spends nothing."""
     task = folder.certificate["task"]
+    # A certificate lists targets only where there are several.
     listed = task.get("targets") or [{"name": task["target"], "weight": 1.0, "s": task["s"]}]
     return tuple(
         Aim(target=each["name"], weight=each["weight"], s=tuple(each["s"])) for each in listed

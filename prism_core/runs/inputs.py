@@ -282,6 +282,7 @@ def _counts_itself(schema: Schema, raw: BigTable, asked: AskedMarginals) -> bool
     """Whether a database counts all that is asked for; by public facts alone."""
     if asked.rows or not isinstance(raw.engine, CountingEngine):
         return False
+    # More than can be kept at home, whatever is asked for.
     if raw.rows > MOST_ROWS:
         return True
     # Different levels are few, whatever stands in the rows; different numbers may fill the memory.

@@ -46,6 +46,7 @@ def dose_by_weight_by_age(rng: np.random.Generator, rows: int = ROWS) -> Encoded
     Dose and weight have four levels; the dose fits where it is at the level of the weight, for
     those of the two upper levels of age one below. Five columns of three levels tell nothing.
     """
+    # By `random` alone, whose stream numpy keeps stable.
     draw = rng.random((rows, 8))
     dose, weight, age = (np.floor(draw[:, place] * _LEVELS).astype(int) for place in range(3))
     other = np.floor(draw[:, 3:] * 3).astype(int)

@@ -288,6 +288,7 @@ def _person(rng: np.random.Generator, rows: int, row: Columns) -> None:
 
 
 def _illness(rng: np.random.Generator, rows: int, row: Columns) -> None:
+    # So that effects are for ten years more of age.
     decades = (row["age"] - 65) / 10
     row["diabetes"] = bernoulli(rng, expit(-0.9 + 0.2 * decades), rows)
     heart = expit(-1.8 + 0.45 * decades + 0.6 * row["diabetes"])
@@ -323,6 +324,7 @@ def _pair(row: Columns, name: str) -> tuple[NDArray[Any], ...]:
 def _labs(rng: np.random.Generator, rows: int, row: Columns) -> None:
     diabetes, kind = row["diabetes"], row["admission_type"]
     sugar = np.where(diabetes == 1, 7.6 + 1.4 * normal(rng, rows), 5.5 + 0.4 * normal(rng, rows))
+    # Chance that the test was not ordered.
     skipped = np.where(diabetes == 1, 0.10, 0.82)
     row["hba1c"] = _lab(rng, "hba1c", sugar, skipped)
     kidney = 0.007 * (row["age"] - 60) + 0.15 * diabetes + 0.15 * row["heart_failure"]

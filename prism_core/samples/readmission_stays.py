@@ -128,6 +128,7 @@ def generate(rng: np.random.Generator, people: int, *, first: int = 0) -> pd.Dat
     person["earlier_stays"] = np.zeros(people, dtype=np.int64)
     person["back_within_30d"] = np.zeros(people, dtype=np.int64)
     stays: list[pd.DataFrame] = []
+    # Stay by stay for all who are still here, until nobody comes back.
     while len(person["age"]):
         stay = _stay(rng, person)
         stays.append(pd.DataFrame({name: stay[name] for name in (PERSON, *CAUSES)}))

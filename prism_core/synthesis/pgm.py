@@ -93,6 +93,7 @@ class Pgm:
             if clique not in found:
                 try:
                     found[clique] = self.marginal(clique)
+                # Too large a table on the way, which sizes alone decide.
                 except PlanError:
                     continue
         return found

@@ -175,6 +175,7 @@ def _pieces(text: str, language: LanguageCode) -> tuple[tuple[str, bool], ...]:
     said = translated("".join(f"**{p}**" if bold else p for p, bold in english), language)
     if said is None:
         return english
+    # Every other piece stood between two marks of bold.
     parts = enumerate(said.split("**"))
     return tuple((part, place % 2 == 1) for place, part in parts if part)
 

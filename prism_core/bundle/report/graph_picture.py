@@ -119,6 +119,7 @@ def picture(plan: Plan) -> Picture | None:
 def _by_nearness(dag: Dag, plan: Plan) -> list[str]:
     """All columns: the target, S and what touches the target, the rest; without an edge last."""
     near = {*plan.s, *touching(dag, [plan.task.target])}
+    # False comes first: the target, then what touches it, then whatever has an edge.
     return sorted(
         dag.nodes,
         key=lambda name: (name != plan.task.target, name not in near, not dag.graph.degree(name)),

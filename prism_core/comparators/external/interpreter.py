@@ -105,6 +105,7 @@ def synthetic(
             fmt="%d",
             delimiter=",",
             header=",".join(names),
+            # Without the mark that numpy puts before a header.
             comments="",
         )
         # A copy: the Python that runs it need not have this program.

@@ -85,6 +85,7 @@ def same(one: Associations, other: Associations) -> NDArray[np.bool_]:
     Its ends come from those of both sides (Zou and Donner 2008).
     """
     gap = other.v - one.v
+    # The difference is least where the other side is low and this one high, and so on.
     below = np.hypot(other.v - other.low, one.high - one.v)
     above = np.hypot(other.high - other.v, one.v - one.low)
     return (gap - below <= 0.0) & (gap + above >= 0.0)
@@ -113,6 +114,7 @@ def associations(
     ]
     freedom = np.multiply.outer(levels[0] - 1, levels[1] - 1).astype(float)
     square, variance = _phi_squared(shares, rows, columns, down, across)
+    # Both variances of the text above: the first away from independence, the second at it.
     half = Z95 * np.sqrt(variance / n + 2.0 * freedom / n**2)
     bias = freedom / max(1, n - 1)
     # Where there are about as many levels as rows nothing is left to correct by.

@@ -284,6 +284,7 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
     if comparison.obstacle:
         return [comparison.row(name, subject, None, None)]
     names = comparison.real.schema.names
+    # The first table of the reference is the real one, which is there already.
     tables = (comparison.synthetic, comparison.real, *(comparison.reference or ())[1:])
     # The correlation of a constant column is 0 / 0.
     varies = np.all([_varies(table) for table in tables], axis=0)

@@ -147,6 +147,7 @@ def pair_statistics(
         progress(step / len(pairs), "counting all pairs of columns")
         rows, columns = _starts(subject, blocks[i]), _starts(subject, blocks[j])
         with one_thread():
+            # The tables of all pairs of two groups of columns, beside and under each other.
             p, q = (_product(table, blocks[i], blocks[j]) / table.n for table in (real, made))
         grid, mirrored = np.ix_(blocks[i], blocks[j]), np.ix_(blocks[j], blocks[i])
         apart = distance_by_chance(p, q, real.n, made.n)
@@ -169,6 +170,7 @@ def _blocks(subject: Subject) -> Iterator[list[int]]:
     block: list[int] = []
     levels = 0
     for place, column in enumerate(subject.schema.columns):
+        # A column of more levels than that is a group by itself.
         if block and levels + column.size > _BLOCK:
             yield block
             block, levels = [], 0

@@ -205,6 +205,7 @@ def ask_holdout(
         known = session.find(question)
         if known is not None:  # another process asked meanwhile
             return Answer(entry=known, again=True, session=session)
+        # Stream 0 drew the first threshold.
         source = noise or _noise(session.seed, session.count + 1)
         session = _recovered(session, holdout, source)
         _check_open(session)

@@ -255,6 +255,7 @@ def score_edges(
     Fixed before a holdout row is read. Spends nothing: a release paid for these rows already.
     """
     proba = fitted.probabilities(synthetic)
+    # Inner cuts only: the outer bins are open, so that no score of a holdout row falls outside.
     levels = np.arange(1, BINS) / BINS
     # Equal scores give equal quantiles, between which no row falls.
     return tuple(np.unique(np.quantile(proba[:, code], levels)) for code in plan.classes)
@@ -287,6 +288,7 @@ def cell_codes(
     found: list[tuple[NDArray[np.int64], int]] = []
     for code, cuts in zip(plan.classes, edges, strict=True):
         bins = np.searchsorted(cuts, proba[:, code], side="left")
+        # Rows of the class come first, those of the others behind them: so `_auc` reads them.
         cells = np.where(known, bins + BINS * (y != code), 2 * BINS)
         found.append((cells.astype(np.int64), 2 * BINS + 1))
     # 0: right, 1: wrong, 2: the target is unknown, and there is nothing to be right about.
@@ -317,6 +319,7 @@ def _binning(
     for codes, size in cells:
         counts = np.bincount(codes, minlength=size)
         inside, others = counts[:BINS], counts[BINS : 2 * BINS]
+        # A class that the synthetic rows never show has no AUC to lose.
         if inside.sum() and others.sum():
             areas.append(binned_auc(inside, others))
     return whole - float(np.mean(areas)) if areas and whole is not None else None

@@ -50,6 +50,7 @@ def numeric_model(plan: PrivatePlan, synthetic: EncodedTable) -> NumericModel:
     fitted = fit_numeric(plan.learner, synthetic, target=plan.target)
     # Of the synthetic rows: the mean of the holdout would cost a part of epsilon.
     mean = float(target_values(labelled(synthetic, plan.target), plan.target).mean())
+    # The farthest that a declared value can be from this mean.
     reach = max(mean - fitted.low, fitted.high - mean)
     return NumericModel(
         fitted=fitted, mean=mean, largest=((fitted.high - fitted.low) ** 2, reach**2)
@@ -95,6 +96,7 @@ def numeric_queries(
     ]
     column = plan.schema[plan.target]
     if column.valueless_codes:
+        # The first cell holds the rows with a number: `numeric_numbers` takes it as their count.
         codes = (holdout.column(plan.target) >= column.level_count).astype(np.int64)
         queries.append(partial(noisy_cells, codes, 2))
     return queries

@@ -235,6 +235,7 @@ def _class_events(
     column: Column, classes: tuple[int, ...], total: float
 ) -> tuple[GaussianEvent, ...]:
     spender = accountant("zcdp")
+    # Without a histogram all of rho goes to the accuracy.
     share = ACCURACY_SHARE if classes else 1.0
     labels = column.labels()
     events = [

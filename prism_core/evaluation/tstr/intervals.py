@@ -64,6 +64,7 @@ def auc_interval(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> Int
     distribution of the estimate is.
     """
     fewer = min(int(positive.sum()), int((~positive).sum()))
+    # One row of a class has no variance.
     return None if fewer < 2 else area_interval(*delong(positive, score), fewer)
 
 
@@ -242,11 +243,13 @@ def number_statistics(
     """R^2 and RMSE of a numeric target."""
     # Centred before they are squared: beside a large mean the difference below loses its digits.
     centred, squares = y - y.mean(), (predicted - y) ** 2
+    # Shape (rows, 3): weighted sums of these give both scores in every resample at once.
     parts = np.stack([squares, centred, centred**2], axis=1)
 
     def r2(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         rows = weights.sum(axis=1)
         error, total, square = (weights @ parts).T
+        # Around the mean of the resample, not around that of all rows.
         return 1.0 - _ratio(error, square - total**2 / rows)
 
     mean = _mean(squares)

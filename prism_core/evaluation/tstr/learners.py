@@ -182,6 +182,7 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes:
     by_subset, _ = boosting_design(table, names)
     # scikit-learn carries no types: pyright reads "str" off the default of this argument.
     never: Any = False
+    # With more than two classes boosting grows a tree for each of them in every round.
     per_round = classes if classes > 2 else 1
     return HistGradientBoostingClassifier(
         max_iter=max(5, min(100, MAX_TREES // per_round)),
@@ -242,6 +243,7 @@ def _onehot(table: EncodedTable, names: Sequence[str]) -> Any:  # noqa: ANN401
     sizes = [table.schema.size(name) for name in names]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     places = table.codes[:, _places(table, names)] + offsets[:-1]
+    # Every row has one entry a column, so where each row starts is known beforehand.
     starts = np.arange(0, places.size + 1, max(1, len(names)), dtype=np.int32)
     ones = np.ones(places.size)
     shape = (table.n, int(offsets[-1]))

@@ -167,6 +167,7 @@ def _design(
     for name in names:
         codes = table.column(name)
         shown = _indicated(table.schema[name])
+        # Of a numeric column only codes that are no number have an indicator.
         rows = np.flatnonzero(codes >= shown.start)
         places = (rows, codes[rows] - shown.start)
         parts.append(csr_matrix((np.ones(len(rows)), places), shape=(table.n, len(shown))))

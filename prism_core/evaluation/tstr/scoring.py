@@ -128,6 +128,7 @@ def _spread(length: NDArray[np.float64]) -> NDArray[np.intp]:
         return np.arange(len(length))
     wanted = np.linspace(length[0], length[-1], CURVE_POINTS)
     found = np.searchsorted(length, wanted).clip(max=len(length) - 1)
+    # Both ends, whatever rounding made of them: a curve goes from 0 to 1.
     found[0], found[-1] = 0, len(length) - 1
     return np.unique(found)
 

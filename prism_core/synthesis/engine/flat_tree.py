@@ -89,11 +89,13 @@ def flatten(sizes: Mapping[str, int], tree: JunctionTree, asked: Sequence[Clique
     starts = starts_of(math.prod(sizes[name] for name in clique) for clique in asked)
     own, separators = _separators(tree)
     states = starts_of(math.prod(sizes[name] for name in names) for names, _ in separators)
+    # States are numbered across all separators, as cells are across all cliques.
     above = [
         positions(clique, sizes, separators[index][0]) + states[index]
         for clique, index in zip(tree.cliques, own, strict=True)
     ]
     hung: list[list[int]] = [[] for _ in shapes]
+    # A separator hangs below its parent once, however many children share it.
     for index, (_, parent) in enumerate(separators):
         if parent is not None:
             hung[parent].append(index)

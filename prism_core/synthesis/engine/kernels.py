@@ -67,6 +67,7 @@ def _scatter(tree, c, value, message, asked):
     """Sum a clique's cells into the separators below it (anew) and its measured cells (on top)."""
     a, b = tree.cells[c], tree.cells[c + 1]
     for k in range(tree.below[c], tree.below[c + 1]):
+        # Anew: what went up stands here, and is used up.
         message[tree.states[tree.hung[k]] : tree.states[tree.hung[k] + 1]] = 0.0
         at = tree.hung_at[k] - a
         for i in range(a, b):
@@ -228,6 +229,7 @@ def agree(overlap, values, mean, own):
         values: the cells of all tables.
         mean, own: scratch, one entry for every cell of the largest shared set.
     """
+    # A constant on a table moves no probability.
     _center(overlap.tables, values)
     for s in range(len(overlap.sets) - 1):
         size = overlap.sizes[s]

@@ -133,6 +133,7 @@ class FitState:
             move=found.move,
             moved=moved,
             cells=found.cells,
+            # First and second order of the loss along the step, were all means to move by it.
             slope=float(gradient @ moved),
             bend=float(self._precision @ moved**2),
         )

@@ -277,12 +277,14 @@ def _joined(
     """
     size = dict(zip((*at, *axes), (*table.shape, *values.shape), strict=True))
     stack, kept = axes[0], set(onward)
+    # Of what both hold: axes that stay tell matrices apart, the others are multiplied out.
     apart = [axis for axis in at if axis in axes and axis in kept]
     summed = [axis for axis in at if axis in axes and axis not in kept]
     rest = [axis for axis in at if axis not in axes]
     batch, inner = (math.prod(size[axis] for axis in some) for some in (apart, summed))
     left = table.transpose([at.index(axis) for axis in (*apart, *rest, *summed)])
     right = values.transpose([axes.index(axis) for axis in (*apart, *summed, stack)])
+    # Shapes (apart, rest, summed) and (apart, summed, stack).
     left = left.reshape(batch, left.size // (batch * inner), inner)
     right = right.reshape(batch, inner, size[stack])
     made = left * right if inner == 1 else left @ right

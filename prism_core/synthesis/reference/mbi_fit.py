@@ -193,6 +193,7 @@ def _lipschitz(
     cells = {clique: math.prod(sizes[name] for name in clique) for clique in cliques}
     blocks = dict.fromkeys(cliques, 0.0)
     for m in measurements:
+        # mbi projects a marginal from the smallest clique that holds it.
         home = min(
             (clique for clique in cliques if set(m.clique) <= set(clique)), key=cells.__getitem__
         )
