@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.fields import keep, number_entry
+from dashboard.common.fields import keeping, number_entry
 from dashboard.key import access
 from dashboard.session import offered_sources
 from dashboard.session.shelf import project
@@ -32,9 +32,7 @@ def seed(key: str) -> None:
         0,
         2**31 - 1,
         account.seed,
-        key=key,
-        on_change=keep,
-        args=(account, "seed", key),
+        **keeping(account, "seed", key, account.seed),
         help="The same seed gives the same noise. Only public rows have one.",
     )
 
@@ -203,11 +201,9 @@ def _text(
     st.text_input(
         label,
         value=getattr(account, attribute),
-        key=key,
         help=help,
         placeholder=placeholder,
-        on_change=keep,
-        args=(account, attribute, key),
+        **keeping(account, attribute, key, getattr(account, attribute)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.common.fields import replaced, showing
 from dashboard.common.widgets import cached
 from dashboard.session.shelf import project
 from prism_core.bundle.reader import read_said
@@ -90,16 +91,19 @@ def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[s
     for row in range(0, len(names), 2):
         for place, name in zip(st.columns(2, gap="large"), names[row : row + 2], strict=False):
             label, text = LABELS[name]
+            value = state.release.said.get(name, begun.get(name, ""))
+            key = showing(f"said_{name}", value)
             place.text_input(
                 label,
-                value=state.release.said.get(name, begun.get(name, "")),
-                key=f"said_{name}",
+                value=value,
+                key=key,
                 max_chars=LONGEST,
                 placeholder=text,
                 on_change=_say,
-                args=(name,),
+                args=(name, key),
             )
 
 
-def _say(name: str) -> None:
-    project().release.said[name] = st.session_state[f"said_{name}"]
+def _say(name: str, key: str) -> None:
+    if not replaced(key):
+        project().release.said[name] = st.session_state[key]

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.common import uploads
 from dashboard.common.widgets import mistakes
 from dashboard.data import codebook_bounds
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.codebooks import Codebook, CodebookColumn, read_codebook
 from prism_core.data.codebooks.recognition import is_schema
 from prism_core.data.schema.codebook_source import FORMAT_TEXT, CodebookReading
@@ -141,8 +141,8 @@ def _decide(
     if person is not None:
         state.data.person_hint = person
         # Else the radio keeps what it showed before, instead of what was just said.
-        st.session_state.pop("people_way", None)
-        st.session_state.pop("people_column", None)
+        for key in ("people_way", "people_column"):
+            st.session_state.pop(entry_key(key), None)
     if not kept.open:
         take(kept.schema(**vars(state.data.people)))
         return

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.common.widgets import mistakes
 from dashboard.data import codebook_bounds, columns_grid, groups_panel, tabs
 from dashboard.data.declaration_sources import check_header, sources
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.codebooks import table_schema_text
 from prism_core.data.draft import propose_bins, propose_decimals
 from prism_core.data.schema import column_form, level_lines, schema_file
@@ -73,7 +73,7 @@ def _source() -> None:
     # With a schema in use the page says it below, see `provenance_notice`.
     for sentence in sentences(data.told) if data.schema is None else ():
         st.caption(f":material/visibility: {plain(sentence)}")
-    key = f"apply_source_{data.checks}"  # each check asks anew
+    key = entry_key(f"apply_source_{data.checks}")  # each check asks anew
     st.text_input(
         "I state that what I declare from here on is written in this source (document, version, "
         "page)",
@@ -134,8 +134,8 @@ def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
     data.show_form([row for row in rows if row["name"] != name])
     data.person_hint = name
     # Else the radio keeps what it showed before, instead of what was just said.
-    st.session_state.pop("people_way", None)
-    st.session_state.pop("people_column", None)
+    for key in ("people_way", "people_column"):
+        st.session_state.pop(entry_key(key), None)
 
 
 def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.widgets import mistakes as shown
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.column_rules import KINDS
 from prism_core.data.schema.form_mistakes import CellMistake, mistakes, needed_cells
@@ -137,7 +137,7 @@ def grid() -> list[dict[str, Any]]:
         return data.rows_of_form
     tools = st.container(horizontal=True, vertical_alignment="center")
     # Rows that Python puts in need a widget of their own: this one lays its edits over them.
-    key = f"columns_grid_{data.form_rev}"
+    key = entry_key(f"columns_grid_{data.form_rev}")
     # Another page was shown meanwhile and Streamlit dropped the edits: what was typed is the base
     # now.
     if key not in st.session_state and data.form_edited is not None:

@@ -12,7 +12,7 @@ from dashboard.common.widgets import mistakes
 from dashboard.data import codebook_upload, tabs
 from dashboard.data.columns_grid import typed_names
 from dashboard.session.data_entries import People
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK, CodebookReading
@@ -133,7 +133,7 @@ def _from_rows() -> None:
     agreed = state.data.public or st.checkbox(
         "I understand: this reads the private rows without protection. The report will say so on "
         "every page.",
-        key="draft_rows_agreed",
+        key=entry_key("draft_rows_agreed"),
     )
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():

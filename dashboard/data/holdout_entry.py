@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
 from dashboard.session.memory import take_test
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, read_table
@@ -43,7 +43,7 @@ def section() -> None:
         list(_WAYS),
         format_func=lambda key: _WAYS[key],
         index=1 if data.own_test else 0,
-        key="holdout_way",
+        key=entry_key("holdout_way"),
         on_change=_choose,
         horizontal=True,
     )
@@ -56,7 +56,7 @@ def section() -> None:
 def _choose() -> None:
     state = project()
     data = state.data
-    data.test_file = st.session_state["holdout_way"] == "file"
+    data.test_file = st.session_state[entry_key("holdout_way")] == "file"
     if not data.test_file:
         data.test = data.test_let_go = None
 
@@ -70,7 +70,7 @@ def _share() -> None:
         50,
         round(data.holdout_share * 100),
         format="%d %%",
-        key="holdout_share",
+        key=entry_key("holdout_share"),
         help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
         "table. Only learning a column with budget counts them, too.",
     )

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, job_view, spend_form
-from dashboard.common.fields import epsilon_entry, from_percent, keep
+from dashboard.common.fields import epsilon_entry, from_percent, keeping
 from dashboard.data import columns_form, tabs
 from dashboard.jobs import folders, worker
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.schema import column_form as data_form
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.codebook_source import CodebookReading
@@ -185,17 +185,16 @@ def _entries() -> None:
 
 
 def _share(label: str, attribute: str, most: int, text: str) -> None:
-    learning, key = project().data.learning, f"learn_{attribute}"
+    learning = project().data.learning
+    percent = round(getattr(learning, attribute) * 100)
     st.slider(
         label,
         1,
         most,
-        round(getattr(learning, attribute) * 100),
+        percent,
         format="%d %%",
-        key=key,
         help=text,
-        on_change=keep,
-        args=(learning, attribute, key, from_percent),
+        **keeping(learning, attribute, f"learn_{attribute}", percent, from_percent),
     )
 
 
@@ -263,7 +262,8 @@ def _details() -> None:
     """A grid of what the form has no place for; kept by the column's name."""
     learning = project().data.learning
     ticked = _ticked()
-    key = f"learn_details_{hash(tuple((row['name'], _kind(row)) for row in ticked))}"
+    ticks = hash(tuple((row["name"], _kind(row)) for row in ticked))
+    key = entry_key(f"learn_details_{ticks}")
     base = f"{key}_base"
     # The editor keeps edits relative to this frame, so the frame stays as long as the widget.
     if key not in st.session_state or base not in st.session_state:

@@ -12,7 +12,7 @@ from dashboard.common.fields import keeping, replaced, showing
 from dashboard.common.widgets import mistakes
 from dashboard.data import holdout_entry
 from dashboard.session.data_entries import People
-from dashboard.session.shelf import project
+from dashboard.session.shelf import entry_key, project
 from prism_core.data.coverage import coverage
 from prism_core.data.tables.header import check_names
 from prism_core.data.tables.raw_table import RawTable
@@ -48,7 +48,7 @@ def _people() -> None:
         "The guarantee protects a person. How do rows and people relate?",
         list(ways),
         format_func=lambda key: ways[key],
-        key="people_way",
+        key=entry_key("people_way"),
         index=None if now is None else list(ways).index(now),
     )
     if way == "row" and now != "row":
@@ -74,7 +74,7 @@ def _name_person(declared: People, named: str | None) -> None:
     typed = st.text_input(
         "Name of the person-ID column",
         value=named or "",
-        key="people_typed",
+        key=entry_key("people_typed"),
         help="As the header of the table will have it. An ID is never synthesised, so it is none "
         "of the columns above.",
     )
@@ -101,7 +101,7 @@ def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
     chosen = st.selectbox(
         "Person-ID column",
         strangers,
-        key="people_column",
+        key=entry_key("people_column"),
         index=strangers.index(named) if named in strangers else 0,
     )
     if chosen != declared.person_id or declared.persons is None:
@@ -126,7 +126,7 @@ def _count(column: str) -> None:
         2,
         max(2, raw.rows),
         None,
-        key="people_number",
+        key=entry_key("people_number"),
         placeholder="Type it",
         help="It must be the number of different IDs in the file; another number is refused when "
         "the rows are read.",

@@ -28,7 +28,21 @@ _KEY = "project"
 _OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
 _UNREADABLE = "run of another version"
 _REFUSED = "project that is not opened"
+_OPENED = "projects opened"
 _SHELF, _HOSTED = 4, 64  # projects kept in memory for a reload; of one user, and of a house
+
+
+def entry_key(base: str) -> str:
+    """Key of a widget that shows an entry of the project; another one once another is open.
+
+    A page that opens a project in place of another goes on with the widgets of the old one. Under
+    the same key they would show what was entered there, and it would count as entered here.
+
+    Args:
+        base: the key for the session's first project.
+    """
+    count = st.session_state.get(_OPENED, 0)
+    return f"{base} of {count}" if count else base
 
 
 def unsaved_parts(state: Project) -> tuple[str, ...]:
@@ -281,6 +295,7 @@ def replace_project(new: Project) -> None:
     _inherit(new)
     new.gallery = project().gallery
     new.opened = sample_marks(new)
+    st.session_state[_OPENED] = st.session_state.get(_OPENED, 0) + 1
     st.session_state[_KEY if access.granted() else _OPEN_TO_ALL] = new
     if access.granted():
         _shelve(new)  # in place of the old one, whose rows nothing leads to any more

@@ -31,6 +31,7 @@ from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.release import release
@@ -208,6 +209,7 @@ def test_the_ledgers_own_words_stay_with_the_curator_unless_she_takes_them(proje
     assert test.text_input(key="said_purpose").value == ""
     test.button(key="said_ledger").click().run()
     assert project.release.said == {"asset": "stays of clinic A", "purpose": PURPOSE}
+    assert [one.value for one in test.text_input if one.label == LABELS["purpose"][0]] == [PURPOSE]
 
 
 def test_who_what_and_why_on_the_command_line(make_run, tmp_path, capsys):

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
-from dashboard.session.data_entries import DataEntries
+from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from dashboard.session.project_files import from_file, to_file
 from dashboard.session.release_entries import AccountEntries
 from prism_core.bundle import project_file
 from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.data.schema import column_form
 from prism_core.data.schema.column_form import blank_rows
 from prism_core.data.tables.raw_table import read_table
 from tests.support.approvals import STATED
@@ -115,6 +116,30 @@ def test_it_opens_in_another_session(entered):
     assert state.plan().hash == entered.plan().hash
     assert state.data.awaits_table
     assert "a design without its table" in texts(test)
+
+
+def test_nothing_of_the_project_before_is_entered_in_one_opened_in_its_place(entered):
+    """The page goes on with its widgets: each has to show the project that is open now."""
+    other = from_file(project_file.loads(saved(entered)))
+    other.declare_people(People(person_id="patient", persons=other.data.announced))
+    other.data.holdout_share = 0.1
+    wanted = saved(other)
+    entered.data.show_form(column_form.to_rows(entered.data.schema.columns))
+    test = open_page("data", entered)
+    test.slider(key="holdout_share").set_value(30).run()
+    grid = f"columns_grid_{entered.data.form_rev}"
+    test.session_state[grid] = {"edited_rows": {0: {"name": "age typed"}}}
+    test.run()
+    assert entered.data.rows_of_form[0]["name"] == "age typed"
+    upload(test, wanted)
+    replace = next(one for one in test.button if one.label == "Replace what is open")
+    replace.click().run()
+    assert not test.exception
+    state = test.session_state["project"]
+    assert state.data.people == other.data.people
+    assert state.data.holdout_share == 0.1
+    assert state.data.rows_of_form[0]["name"] == "age"
+    assert saved(state) == wanted
 
 
 def test_a_project_of_a_sample_comes_with_its_rows():
