@@ -70,6 +70,7 @@ def _pages(*, demo: bool) -> list[StreamlitPage]:
             url_path=url_path(START),
             icon=":material/home:",
             default=not demo,
+            # Hidden, not left out: who follows a link to it is told which role is missing.
             visibility="visible" if curates else "hidden",
         )
     ]
@@ -78,6 +79,7 @@ def _pages(*, demo: bool) -> list[StreamlitPage]:
             step.page,
             title=step.title,
             url_path=url_path(step.page),
+            # Until it is known who this is, no project is looked at.
             icon=DONE_ICON if _settled and not step.missing(project()) else step.icon,
             visibility="visible" if curates else "hidden",
         )

@@ -47,8 +47,7 @@ def options(place: Place) -> list[str]:
         "logger.hideWelcomeMessage": "true",  # it names an address without the key
         "theme.base": str(_HERE / "assets" / "theme.toml"),
     }
-    # Handed over as flags: Streamlit looks for its file in the folder one stands in, not beside the
-    # app.
+    # Handed over as flags, which no other file and no variable of the environment overrides.
     protecting = tomllib.loads((_HERE / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     protecting["server"]["address"] = place.host
     if not (place.this_machine_only or place.every_address):
@@ -182,6 +181,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if hosting is None:
         os.environ[machine_key.VARIABLE] = machine_key.fresh()
         machine_key.show(place)
+    # People open a server's address on machines of their own.
     if hosting is None and not arguments.no_browser:
         open_browser.begin(place)
     # In place of this process: signals reach the app, and its exit status is the command's.

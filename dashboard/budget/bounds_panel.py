@@ -54,6 +54,7 @@ def section(entries: Entries, plan: Plan) -> None:
         rest = [line for line in _all(found) if line[1].value is None]
         if rest:
             _without(entries, rest, remedies(plan, found))
+    # Also where the bounds cannot be computed: what stands in their way may be corrected here.
     _entries()
 
 
@@ -88,6 +89,7 @@ def _without(
 
 def _mend(entries: Entries, remedy: Remedy) -> None:
     room, name = remedy.option.split(".")
+    # It is a frozen value in the entries; the task's options are entries themselves.
     if room == "synthesis":
         value: Any = remedy.value
         entries.synthesis = replace(entries.synthesis, **{name: value})

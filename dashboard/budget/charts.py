@@ -83,6 +83,8 @@ def shares(plan: Plan) -> None:
 def error(entries: Entries, plan: Plan) -> None:
     """Error against epsilon, with the epsilon that is set; and epsilon from a wished error."""
     state = project()
+    # The edited one first, and as it was handed over: without its locks it has a plan where the
+    # entries have none.
     plans = {state.designs.edited: plan}
     for letter in state.designs.letters:
         if letter not in plans:
@@ -178,6 +180,7 @@ def _brief(entries: Entries) -> Brief:
     return Brief(
         state.data.schema,
         entries.task_for(state.structure.target or ""),
+        # The workspace's maximum is for who spends; a search spends nothing.
         entries.used_budget(),
         state.data.n,
         dag=state.dag,
@@ -227,6 +230,7 @@ def _ask(entries: Entries, name: str) -> None:
     except PrismError as error:
         value, words = None, str(error)
     scenarios = project().designs
+    # With what it was asked of, so that it is not taken for an answer about other entries.
     scenarios.answers[scenarios.edited] = (name, _asked(entries, name), value, words)
 
 

@@ -64,6 +64,7 @@ def section() -> None:
         _table(differences(a, b), letter)
         edited_design.adopt_button(letter, "compare_adopt", main=True)
         _curves(designs.edited, {PLAN: a, letter: b})
+    # Also where one of the two has no plan: a saved design may take its place.
     saved_designs.section()
 
 
@@ -80,6 +81,7 @@ def _plans(letters: Sequence[str]) -> list[Plan] | None:
 
 def _curves(edited: str, plans: dict[str, Plan]) -> None:
     first = edited if edited in plans else PLAN
+    # The edited one first: the first curve is the one that is looked at.
     charts.curves({first: plans[first], **plans})
 
 

@@ -171,6 +171,7 @@ def weights(entries: Entries) -> None:
     names = [
         name
         for name in state.data.schema.names
+        # Until it is known what is in S, every column may be.
         if (name != state.structure.target or entries.further) and (name in inside or not inside)
     ]
     if not names:
@@ -179,6 +180,7 @@ def weights(entries: Entries) -> None:
         "A feature of weight 2 counts twice: its marginal gets more of the task's share. Weights "
         "are public: take them from what is known, never from the rows."
     )
+    # Edits are kept by the number of a row: other features need another table.
     key = f"{key_of('weights')}_{entries.rev}_{len(names)}_{entries.regime}"
     st.data_editor(
         pd.DataFrame({"feature": names, "weight": [entries.weights.get(n, 1.0) for n in names]}),
@@ -238,6 +240,7 @@ def _synthesis(entries: Entries) -> None:
             on_change=_keep_synthesis,
             args=(entries, attribute, key),
         )
+    # Entries may come from a file, and the widget raises for a value beyond its end.
     rows = min(10_000_000, entries.synthesis.rows or project().data.n)
     key = entry("rows", rows)
     st.number_input(

@@ -101,6 +101,7 @@ def section() -> None:
                 key="design_drop",
                 icon=":material/delete:",
                 on_click=scenarios.drop,
+                # The letter that the button names, whichever another tab edits when it is pressed.
                 args=(scenarios.edited,),
             )
             st.markdown(

@@ -106,6 +106,7 @@ def _on_slider(epsilon: float) -> float:
 
 def _take(entries: BudgetEntries, key: str) -> None:
     chosen = None if replaced(key) else st.session_state[key]
+    # A pill that is clicked again is let go, and says no epsilon.
     if chosen is not None:
         entries.epsilon = float(chosen)
 
@@ -123,6 +124,7 @@ def _accounting(entries: BudgetEntries) -> None:
     )
     if learned:
         fitting = {"zcdp": words["zcdp"]}
+    # Rows called private, or learning, may have ruled out the one that was chosen before.
     if entries.accountant not in fitting:
         entries.accountant = "zcdp"
     if len(fitting) == 1:

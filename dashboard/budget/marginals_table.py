@@ -44,6 +44,7 @@ def section(entries: Entries, plan: Plan) -> None:
     """The table, and the size of the model."""
     found = lines(plan)
     measured = iter(against_uniform(plan))
+    # Both lists are in the plan's order, but only one has lines for what is chosen later.
     beside = [next(measured) if line.measured else None for line in found]
     rows = [
         LockRow(columns=() if other is None else other.columns, share=line.share)
@@ -89,6 +90,8 @@ def _frame(
             "weight": [None if other is None else other.weight for other in beside],
             "locked": [share is not None for share in held],
             "share": [
+                # The typed share, not the planned one: an impossible lock has to stand there to be
+                # corrected.
                 round(100.0 * (line.share if share is None else share), 6)
                 for line, share in zip(found, held, strict=True)
             ],
@@ -205,6 +208,7 @@ def _foot(entries: Entries, plan: Plan, rows: Sequence[LockRow]) -> None:
     It stands beneath the table, and always: the first lock moves nothing, and the toolbar that
     the table shows above itself covers nothing.
     """
+    # As sets: a lock from a file may name the columns in another order.
     known = {frozenset(row.columns) for row in rows}
     idle = [columns for columns in entries.budget.locks if frozenset(columns) not in known]
     left, right = st.columns([3, 1], vertical_alignment="center")

@@ -26,6 +26,7 @@ def section(plan: Plan) -> None:
     """The text of a committee, with figures and a button to take it along. Spends nothing."""
     with mistakes():
         sharp = _may_be_sharp(plan)
+        # Asked here, because the toggle stands further down and its text needs the result.
         exact = True if sharp and st.session_state.get(_SHARP) else None
         found = cached("meaning_kept", (plan, exact), lambda: meaning(plan, exact=exact))
         st.markdown(f"**{found.claim}**")
@@ -111,6 +112,8 @@ def _deployments(found: Meaning) -> None:
         (each.name, each.year, each.unit, f"{each.epsilon:g}", each.delta_words, each.source)
         for each in DEPLOYMENTS
     ]
+    # Int64, as this plan has no year: beside an empty cell pandas would write the others with
+    # decimals.
     frame = pd.DataFrame(
         [own, *rows], columns=["release", "year", "protects", "epsilon", "delta", "source"]
     ).astype({"year": "Int64"})

@@ -43,6 +43,7 @@ def glance(entries: Entries) -> Plan | None:
         plan = state.plan(entries)
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
+        # Other mistakes are corrected in the entries on the left, which are there without a plan.
         if error.field != "locks":
             return None
         return _without_locks(entries)
@@ -77,6 +78,7 @@ def tabs(entries: Entries, plan: Plan) -> None:
         lambda: bounds_panel.section(entries, plan),
     )
     for tab, view in zip(found, views, strict=True):
+        # Curves and bounds take their time, and five of six tabs are not looked at.
         if tab.open:
             with tab:
                 view()

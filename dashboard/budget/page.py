@@ -91,6 +91,7 @@ edited_design.section()
 entries = project().designs.edited_entries
 controls, view = st.columns([1, 3], gap="medium")
 with view:
+    # Places first: the plan stands on top, and is made of entries that come further down.
     glance, bar, tabs = st.container(), st.container(), st.container()
 with bar:  # before what shows the shares
     sharing.bars(entries)

@@ -102,6 +102,7 @@ class _Folder:
 def _shelf() -> Shelf | None:
     """The session's own, or the one in the folder that is named; None while it cannot be used."""
     scenarios = project().designs
+    # A folder is a place on the server, which in the hosted form nobody names.
     if not access.names_places():
         return _Session(scenarios.saved)
     st.toggle(
@@ -122,6 +123,7 @@ def _shelf() -> Shelf | None:
     if not scenarios.folder.strip():
         st.caption("Name the folder; it is made when the first design is saved.")
         return None
+    # By the project's name: one folder may hold the designs of several.
     return _Folder(scenarios.folder.strip(), project().data.name)
 
 
@@ -167,6 +169,7 @@ def _load(shelf: Shelf, name: str) -> None:
     try:
         found = shelf.load(name)
     except PrismError as error:  # someone else may have deleted it meanwhile
+        # A toast, because a callback runs before the page and has no place on it.
         st.toast(str(error))
         return
     letter = scenarios.keep(from_values(found.task, found.budget, found.synthesis))

@@ -60,6 +60,7 @@ def _still(entries: Entries, name: str, letter: str) -> None:
     """A bar that shows and cannot be moved."""
     parts = parts_of(entries)
     if parts is not None:
+        # By what it shows: the browser draws a bar anew for another revision only.
         rev = zlib.crc32(repr([part.tenths for part in parts]).encode())
         share_bar(key=f"share_bar_beside_{letter}", parts=parts, rev=rev, label=name, fixed=True)
 
@@ -107,7 +108,9 @@ def parts_of(entries: Entries) -> list[SharePart] | None:
     if not all(0.0 <= share <= 1.0 for share in given.values()):
         return None
     tenths = {pool: round(share * WHOLE) for pool, share in given.items()}
+    # Not rounded like the others: together they have to be a whole.
     rest = WHOLE - sum(tenths.values())
+    # A bar needs a part for the task, and a typed share may have left it none.
     if rest < 1:
         return None
     tenths["task"] = rest

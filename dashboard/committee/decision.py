@@ -72,8 +72,10 @@ def _plan(found: SubmittedProtocol) -> Plan | None:
             plan = with_sample(from_file(file), file.sample).plan()
         except PrismError:
             return None
+        # Figures of another plan than the one submitted must not be decided on.
         return plan if plan.hash == found.plan_sha256 else None
 
+    # By its number alone: what was submitted does not change.
     return cached("committee_plan", (found.number,), make)
 
 
@@ -86,6 +88,7 @@ def _figures(found: SubmittedProtocol, plan: Plan) -> None:
             round(epsilon * _LEAST, 3),
             round(epsilon * _MOST, 3),
             epsilon,
+            # Each protocol has a slider of its own, which begins at its own epsilon.
             key=f"what_if_{found.number}",
             format="%.3g",
         )
@@ -144,6 +147,7 @@ def _answer(found: SubmittedProtocol) -> None:
         return
     room = committee()
     hindrance = room.hindrance(found)
+    # No key submits it: an approval has to be meant. A text that is refused stays to be mended.
     with st.form("decision", border=True, clear_on_submit=False, enter_to_submit=False):
         st.markdown("**Your answer**")
         # Another field after each step, so that what was said is not said twice.
@@ -164,6 +168,8 @@ def _answer(found: SubmittedProtocol) -> None:
             )
             comment = st.form_submit_button("Comment", icon=":material/chat:")
     with mistakes():
+        # A button that was disabled may be sent all the same; the room checks the role and the
+        # state again.
         if approve:
             room.approve(found.number, text)
         elif back:

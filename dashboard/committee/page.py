@@ -76,6 +76,7 @@ def _line(found: SubmittedProtocol) -> None:
             width="stretch",
         )
         if st.button("Read", key=f"read_{found.number}", icon=":material/article:"):
+            # In the address, so that a reload or a link to a colleague opens the same protocol.
             st.query_params[_CHOSEN] = found.number
             st.rerun()
 

@@ -83,6 +83,7 @@ def section(price: Price, delta: float, what: str) -> bool:
         state.account.lifetime = balance.asset.epsilon
         st.caption(_left(balance))
     try:
+        # As it would be registered: a look at the page must not register a new one.
         whole = balance or Ledger.prospect(
             state.account.asset, epsilon=state.account.lifetime, delta=delta
         )
@@ -208,6 +209,7 @@ def _text(
 
 
 def _pld_hint(spent: Spent, whole: Balance) -> str:
+    # Its own epsilon is more than is left: that needs no explaining.
     if spent.epsilon > whole.left_epsilon:
         return ""
     return (

@@ -30,6 +30,7 @@ def before(state: Project) -> None:
             "public once they are handed over. Say nothing here that only the rows know."
         )
         ledger = {"asset": state.account.asset.strip(), "purpose": state.account.why.strip()}
+        # What is typed already is not overwritten.
         offered = {name: text for name, text in ledger.items() if text and not _typed(state, name)}
         if offered and not state.data.public:
             st.button(
@@ -92,6 +93,8 @@ def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[s
         for place, name in zip(st.columns(2, gap="large"), names[row : row + 2], strict=False):
             label, text = LABELS[name]
             value = state.release.said.get(name, begun.get(name, ""))
+            # The button above changes the words, too: under one key a field would keep what it
+            # showed.
             key = showing(f"said_{name}", value)
             place.text_input(
                 label,

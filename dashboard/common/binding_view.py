@@ -40,6 +40,8 @@ def differences() -> None:
             args=(state,),
             help="The design stays as it is, for the number of persons that was declared.",
         )
+        # Only a number can be taken over from the table: other columns would be another
+        # declaration.
         if any(check.field == "persons" for check in found):
             named = state.data.people.person_id is not None
             st.button(

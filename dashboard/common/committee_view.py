@@ -31,6 +31,7 @@ def steps_section(found: SubmittedProtocol) -> None:
         when = step.at[:16].replace("T", " ")
         words = f"**{plain(step.name)}** {_DID[step.kind]} · {when} UTC"
         if step.text:
+            # Line by line: `plain` makes one line of a text, and a comment may have several.
             lines = "\n".join(f"> {plain(line)}" for line in step.text.splitlines())
             words += f"\n\n{lines}"
         st.markdown(words)

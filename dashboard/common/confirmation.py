@@ -114,6 +114,7 @@ def tick_above_maximum(epsilon: float, key: str) -> None:
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
+    # `not >`, because NaN may be typed and exceeds nothing.
     if not epsilon > most:
         return
 

@@ -168,6 +168,7 @@ def _number(
     take: Callable[[float], None],
     **look: Any,  # noqa: ANN401
 ) -> None:
+    # No widget has this key, so 0,5 is still written with its comma after a change of page.
     typed = f"{base} typed"
 
     def read(text: str) -> None:

@@ -34,6 +34,7 @@ def admit(title: str, *roles: Role) -> None:
         return
     if access.granted():
         return
+    # A sample's rows are public, so a stranger may take it through every page.
     if title == OPEN_TO_ALL or project().data.sample is not None:
         _note()
         return
@@ -46,6 +47,7 @@ def _admit_logged_in(title: str, *roles: Role) -> None:
     try:
         person = identity.current()
     except AccessError as error:
+        # Streamlit's cookie still says so where it is the hosting file's limit that has run out.
         _log_in(error, ended=bool(identity.claims().get("is_logged_in")))
         st.stop()
     if title == OPEN_TO_ALL or access.granted(*roles):
@@ -56,6 +58,7 @@ def _admit_logged_in(title: str, *roles: Role) -> None:
         f"{plain(person.who)}, with {_roles(person.roles)}.",
         icon=":material/lock:",
     )
+    # Every other role reads the page Committee.
     if person.roles - {"curator"}:
         st.page_link(COMMITTEE, label="Go to Committee", icon=":material/gavel:")
     account()
@@ -140,6 +143,7 @@ def _field() -> None:
     """The field for the key."""
     st.text_input(
         "Key shown in the terminal",
+        # Whoever sees the screen must not read it.
         type="password",
         key=_FIELD,
         width=420,

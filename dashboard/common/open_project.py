@@ -56,6 +56,7 @@ def open_project(key: str, make: Callable[[], Project], *, pressed: bool) -> boo
         Whether it is open now, in place of what was.
     """
     lost = unsaved_parts(project())
+    # A question that stands from before has nothing to ask any more.
     if not lost:
         _forget()
         if pressed:

@@ -92,6 +92,7 @@ def plan_changed_notice(job: Job[Plan] | None) -> None:
         job: the run that the page shows, finished or stopped.
     """
     state = project()
+    # Without rows, or a number of them, nothing can be planned that the run could be held against.
     if job is None or state.data.schema is None or state.data.whole == 0:
         return
     made = f"plan {job.plan.hash[:12]}"

@@ -77,6 +77,7 @@ def overruled(key: str) -> bool:
     return st.checkbox(
         "I decide: everybody may see these rows. Take them as public although they are known as "
         "private; nobody is charged for what is made of them.",
+        # By the question: what is decided about one file holds for no other.
         key=f"{key}_overruled",
     )
 

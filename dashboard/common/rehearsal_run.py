@@ -119,6 +119,7 @@ def _designs(entries: RehearsalEntries, rows: StandIn) -> tuple[Scenario, ...]:
     state = project()
     target = state.structure.target or ""
     if entries.comparison == "designs":
+        # By name, which is all that a finished rehearsal knows of a design.
         letters = {design_name(letter): letter for letter in state.designs.letters}
         entries.letters = letters
         return tuple(
@@ -196,6 +197,7 @@ def _begin(rehearsal: Rehearsal, rows: StandIn, *, choosing: bool) -> None:
         # Noted now: what is entered may change while the process runs.
         entries.asked_on = _made_from()
     entries.message = ""
+    # For the time that is left: what was kept from earlier took none of this run's.
     entries.before = asked.done(asked.points(kept()))
     if entries.before < rehearsal.runs:
         entries.job = worker.rehearse(rehearsal, rows)

@@ -191,6 +191,7 @@ def _unconfirmed(spending: Spending, plan: Chargeable) -> str:
     """The box to tick, or the asset's name to type; what is still to be done there, or ""."""
     word = plain(asset_entry.word())
     owed = asset_entry.owing(plan.price.prior)
+    # With learning that is still owed: what is confirmed has to be the whole amount.
     amount = eps_text(plan.price.with_owed(owed).spent.epsilon)
     learning = "" if owed is None else ", the cost of learning included"
     stays = f", even if it fails once {spending.begun}" if spending.begun else ""

@@ -37,6 +37,7 @@ _OF_STRUCTURE = ("dag", "edges", "nodes", "target", "further", "k")
 
 
 def _data(project: Project) -> str:
+    # First: only the rows are missing, and the sentences below ask for what is entered already.
     gone = project.data.rows_let_go
     if project.data.raw is None and gone is not None:
         return (

@@ -316,6 +316,7 @@ def _source_taken_back(source: Source) -> bool:
     if state.data.rows_let_go is None or state.data.from_source != source.name:
         return False
     raw, _ = _from_source(source.name)
+    # A table behind files has no rows in memory that could have gone.
     return isinstance(raw, RawTable) and take_back(state, raw, public=False)
 
 

@@ -250,5 +250,6 @@ def cached(key: str, inputs: tuple[Any, ...], make: Callable[[], T]) -> T:
     kept = st.session_state.get(key)
     if kept is None or kept[0] != inputs:
         kept = (inputs, make())
+        # One entry a key: else a session would keep the figures of every plan that it ever had.
         st.session_state[key] = kept
     return kept[1]

@@ -48,6 +48,7 @@ def section(
     ):
         taken |= usual
     way = _way_of(wide) if wide else "blank"
+    # Also to be learned: the wide bounds are what is looked for narrower ones within.
     if way != "blank":
         taken |= wide
     names = codebook.names

@@ -56,6 +56,7 @@ def section(
         "measures and formats are read, and no row. A schema file of this program works, too.",
     )
     if file is None:
+        # Nothing leads back to what was read, and a codebook of many codes is large.
         st.session_state.pop(_READ, None)
         carried = project().data.carried
         if carried is not None:
@@ -80,6 +81,7 @@ def section(
 
 def _codebook(file: UploadedFile) -> Codebook | None:
     """The codebook, read once for each file; None while it is not said which table is meant."""
+    # By its ID: the next file may hold a single table.
     several = st.session_state.get(f"{_READ}_several") == file.file_id
     named = st.text_input("Table of the codebook", key="codebook_resource") if several else ""
     catalog = _catalog(file)
@@ -143,6 +145,7 @@ def _decide(
         # Else the radio keeps what it showed before, instead of what was just said.
         for key in ("people_way", "people_column"):
             st.session_state.pop(entry_key(key), None)
+    # The form has nothing to ask then.
     if not kept.open:
         take(kept.schema(**vars(state.data.people)))
         return

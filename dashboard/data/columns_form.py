@@ -42,6 +42,7 @@ def section() -> None:
 
 def _form() -> None:
     data = project().data
+    # A sample comes with its schema, and the form is filled when it is first looked at.
     if data.form is None and data.schema is not None:
         data.show_form(column_form.to_rows(data.schema.columns))
     if data.form is None:
@@ -108,6 +109,7 @@ def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
 def _unkinded(rows: list[dict[str, Any]]) -> None:
     """All rows without a kind at once, and the way out for the column that is an ID."""
     names, state = _no_kind(rows), project()
+    # One column names the person; where it is declared the question is answered.
     if not names or state.data.people.person_id is not None:
         return
     left, right = st.columns([2, 1.2], vertical_alignment="bottom")
@@ -142,6 +144,8 @@ def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
     """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
     data = project().data
     if not data.anything_to_learn:
+        # Only what is in use: a file of the schema beside a form that says something else would
+        # mislead.
         return (schema_file.dumps(data.schema), "") if data.schema and applied else ("", "")
     missing = _no_kind(rows)
     if missing:

@@ -129,6 +129,7 @@ def _from_twin() -> None:
 
 def _from_rows() -> None:
     state = project()
+    # Public rows are a twin of themselves: to look at them tells nothing.
     provenance: Provenance = "public twin" if state.data.public else "private rows"
     agreed = state.data.public or st.checkbox(
         "I understand: this reads the private rows without protection. The report will say so on "
@@ -157,6 +158,7 @@ def _start(
     data.form_provenance, data.read = provenance, read
     data.outlined = () if outline is None else outline.columns
     data.decimals_proposed, data.left_out = {}, {}
+    # With a codebook they have just been put there, for this form.
     if read is None:
         data.bounds_suggested = {}
     st.session_state["form_left_out"] = tuple(left)

@@ -27,6 +27,7 @@ def section(rows: Sequence[dict[str, Any]]) -> None:
         rows: of the form as it is typed.
     """
     names = [str(row["name"]) for row in rows if row.get("kind") in _KINDS and row.get("name")]
+    # While columns are learned the form is read-only, and a map would change it.
     if not names or project().data.learns:
         return
     with st.expander("Many codes: model a column on groups of them"):
@@ -52,6 +53,7 @@ def section(rows: Sequence[dict[str, Any]]) -> None:
             )
             and found is not None
         ):
+            # The levels go: the map says what the codes are, and both together would be a mistake.
             _put(name, {"groups": code_groups.write_map(found), "levels": ""})
         if second.button(
             "Without groups",
@@ -85,6 +87,7 @@ def _text() -> str:
     )
     if file is None:
         return str(typed)
+    # replace: a byte that is no UTF-8 must not end the page with a traceback.
     return file.getvalue().decode("utf-8", errors="replace")
 
 

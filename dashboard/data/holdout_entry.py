@@ -58,6 +58,7 @@ def _choose() -> None:
     data = state.data
     data.test_file = st.session_state[entry_key("holdout_way")] == "file"
     if not data.test_file:
+        # The rows, too: a file that is still there would count as chosen.
         data.test = data.test_let_go = None
 
 
@@ -128,6 +129,7 @@ def _take(file: UploadedFile, sheet: str) -> None:
     raw = _read(file, sheet)
     if data.schema is not None:
         check_columns(data.schema.header, raw.header, raw.name)
+    # Either table may come first, so each is held against the other when it is loaded.
     if data.raw is not None:
         check_test(raw, data.raw, data.people.person_id)
     elif raw.sha256 and raw.sha256 == data.file_sha256:  # of the table whose rows were let go

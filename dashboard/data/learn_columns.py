@@ -78,6 +78,7 @@ def section() -> None:
         )
         return
     if data.learning.job is not None:
+        # Of the step that runs: what is entered may be another one by now.
         plan = data.learning.job.plan
         words = _words(plan)
         job_view.section(
@@ -262,6 +263,7 @@ def _details() -> None:
     """A grid of what the form has no place for; kept by the column's name."""
     learning = project().data.learning
     ticked = _ticked()
+    # Edits are kept by the number of a row: other columns need another grid.
     ticks = hash(tuple((row["name"], _kind(row)) for row in ticked))
     key = entry_key(f"learn_details_{ticks}")
     base = f"{key}_base"
@@ -339,6 +341,7 @@ def clipped_notice() -> None:
 def _take(result: Path, plan: DomainPlan) -> None:
     """What was learned goes into use and into the form."""
     state = project()
+    # By the plan alone, not by what was counted: so it may be shown.
     state.data.learning.clipped = plan.outside
     schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)

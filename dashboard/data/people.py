@@ -51,8 +51,10 @@ def _people() -> None:
         key=entry_key("people_way"),
         index=None if now is None else list(ways).index(now),
     )
+    # At the change alone: the radio says so in every run.
     if way == "row" and now != "row":
         with mistakes():
+            # Else the column that a codebook named would be chosen again in the next run.
             state.data.person_hint = ""
             state.declare_people(People(one_row_per_person=True))
             st.rerun()
@@ -124,6 +126,7 @@ def _count(column: str) -> None:
     number = typed.number_input(
         "Number of persons",
         2,
+        # A table of one row would have ends that cross, for which the widget raises.
         max(2, raw.rows),
         None,
         key=entry_key("people_number"),

@@ -59,6 +59,7 @@ def section() -> None:
         _save_project()
     binding_view.differences()
     label = "Load the table, or open another project" if data.awaits_table else "Another table"
+    # The page Start may have asked for a way while a table is open.
     with st.expander(label, icon=":material/database:", expanded="data_way" in st.session_state):
         _ways()
 
@@ -207,6 +208,7 @@ def _awaited() -> None:
 
 def _announce(key: str) -> None:
     typed = st.session_state[key]
+    # An emptied field is no number: the design keeps the one that it has.
     if typed is not None:
         with mistakes():
             announce(project(), int(typed))

@@ -96,6 +96,7 @@ def choice(stories: Sequence[Story]) -> None:
 
 def screen(story: Story) -> None:
     """A story alone: its number, its figure, the way on."""
+    # Not the heading: the room is shown neither the words of the page nor who is logged in.
     enter("Gallery")
     state = project().gallery
     st.html(_ALONE)

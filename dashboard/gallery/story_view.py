@@ -32,6 +32,7 @@ def section(story: Story) -> None:
     result(story)
     with st.container(horizontal=True, vertical_alignment="center"):
         run_button(story)
+        # Apart from what it opens: the question that may follow needs the width of the page.
         pressed = _open_button(story)
     _opening(story, pressed=pressed)
     gallery = project().gallery
@@ -60,6 +61,7 @@ def result(story: Story) -> None:
         return
     left, right = st.columns([1, 1.7], gap="large", vertical_alignment="center")
     with left, st.container(key="story_meaning"):
+        # Nothing is escaped: the number is made of results that come with the program.
         st.html(f'<p style="font-size:5.5rem;font-weight:700;line-height:1">{headline.number}</p>')
         st.markdown(headline.sentence)
         fewest, _ = kept.seeds
@@ -184,6 +186,7 @@ def watch(story: Story, draw: Callable[[tuple[ResultRow, ...]], None]) -> None:
     """
     gallery = project().gallery
     job = gallery.job
+    # Another tab of the project has taken its result.
     if job is None:
         st.rerun()
         return

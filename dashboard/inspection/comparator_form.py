@@ -91,6 +91,7 @@ def _entries() -> None:
             value=_epsilon(),
             help="As the release's, so that both are protected alike.",
         )
+    # Stand-in rows charge nobody, so no maximum holds for them.
     if rivals.own:
         confirmation.tick_above_maximum(_epsilon(), "rival_above_limit")
     own = (
@@ -207,6 +208,8 @@ def _delta(n: int) -> float:
 
 def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
     """The run as it is entered."""
+    # As many synthetic rows as the release has: with more of them a learner scores better by
+    # itself.
     rivals, rows = project().inspection.comparators, inspection().subject.synthetic.n
     entered = (rivals.method, table.schema, table.people, _epsilon(), _delta(table.people))
     if rivals.method in EXTERNAL:
@@ -275,6 +278,7 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
 
 def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: StandInGround | None) -> None:
     state = project()
+    # Stand-in rows are nobody's, whatever asset is named on the page.
     charged = None if ground is not None else asset_entry.chosen()
     rivals = state.inspection.comparators
     rivals.job = worker.compare(plan, table, charged, state.account.seed)

@@ -35,6 +35,7 @@ def score_card(
     form: Callable[[float], str] = three,
 ) -> None:
     """A score as a card, with its 95% interval below it."""
+    # An interval of a single point would look like certainty.
     shown = ends(interval, form) if interval is not None and interval[0] < interval[1] else ""
     place.metric(
         title,
@@ -114,6 +115,7 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     )
     st.download_button(
         "Download these numbers (CSV)",
+        # Not pandas' own: a cell that a spreadsheet would take for a formula is made harmless.
         csv_text(marked).encode(),
         f"{mark.replace(' ', '-')}-{key}.csv",
         "text/csv",

@@ -168,6 +168,7 @@ def _ask(session: Session) -> None:
             plan.schema, plan.target, metric=metric, learner=learner, features=features or None
         )
         ask_holdout(session.place, asked, subject.synthetic, subject.holdout.one_row_each)
+        # The answers that are left stand above the form.
         st.rerun()
 
 
@@ -255,6 +256,8 @@ def _offer(number: int) -> None:
             # A session that was opened makes the next one another, to be confirmed by itself.
             attempt=number,
             busy="Charging, opening …",
+            # Without a test file these rows are a part of the open table, which is remembered for
+            # None.
             rows=project().data.test,
         ),
         plan,

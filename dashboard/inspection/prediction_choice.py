@@ -32,6 +32,7 @@ def columns_choice() -> None:
         True: f"The protected features S alone ({len(inner.features):,})",
         False: f"All columns ({len(now.subject.features):,})",
     }
+    # Only at first: what the curator chooses afterwards stays, also without the switch on screen.
     if now.s_alone is None:
         now.s_alone = sentences.s_first(release_regime())
     st.segmented_control(
@@ -111,6 +112,7 @@ def _changed() -> None:
     """What was worked out for the other kind goes."""
     now = inspection()
     now.subject = replace(now.subject, as_classes=bool(st.session_state["as_classes"]))
+    # Not all of it: errors, columns and pairs are the same for both kinds.
     now.drop("predict:", "agreement:", "compare:", "subgroups:")
 
 

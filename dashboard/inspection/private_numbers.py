@@ -32,6 +32,7 @@ def section() -> None:
         "is charged. The other side (trained on real rows) stays outside: that model is private "
         "itself."
     )
+    # Numbered from the oldest: a key has to stay with its numbers when newer ones come on top.
     for number, found in enumerate(reversed(inspection().private)):
         _show(found, len(inspection().private) - number)
     try:
@@ -58,6 +59,8 @@ def _offer() -> None:
             begun="counting has begun",
             label="Spend and count",
             rehearsal_label="Count with known noise (rehearsal)",
+            # Numbers that were bought make the next ones another purchase, to be confirmed by
+            # itself.
             attempt=len(inspection().private),
             busy="Training on the synthetic rows, charging, counting …",
             rows=project().data.test,

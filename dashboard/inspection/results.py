@@ -49,6 +49,7 @@ def ask(name: str, make: Callable[[Progress], Any]) -> Any:  # noqa: ANN401  (an
 
 def _failed(name: str, text: str) -> None:
     st.error(plain(text), icon=":material/error:")
+    # By hand: a failure is kept like a result, or every run of the page would begin the work again.
     if st.button("Try again", key=f"retry_{name}", icon=":material/refresh:"):
         inspection().works.pop(name, None)
         st.rerun()
@@ -65,6 +66,8 @@ def _watch(name: str) -> None:
     # Streamlit raises for a share outside 0 to 1, be it by a last digit.
     st.progress(min(1.0, max(0.0, work.share)), text=plain(words))
     if st.button("Stop", key=f"stop_{name}", icon=":material/stop_circle:"):
+        # Before it is cancelled: what has begun cannot be, and ends when it next tells how far it
+        # is.
         work.stop = True
         if work.future.cancel():  # not begun yet
             assert isinstance(found, Inspection)
@@ -77,6 +80,7 @@ def choose_target() -> None:
     state = project()
     now = inspection()
     names = [each["name"] for each in now.certificate["task"].get("targets", [])]
+    # Another target is scored on the rows kept aside, which have gone from memory then.
     if not names or state.release.holdout is None:
         return
     chosen = st.selectbox(
@@ -88,6 +92,8 @@ def choose_target() -> None:
         found = subject(
             bundle_folder.read(now.folder), now.subject.holdout, now.subject.train, target=chosen
         )
+        # Results are kept by names that do not say the target, so none goes along; what was paid
+        # for does.
         state.inspection.shown = Inspection(
             folder=now.folder,
             certificate=now.certificate,

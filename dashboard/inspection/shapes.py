@@ -173,6 +173,7 @@ def _columns() -> None:
     if shapes is None:
         return
     left, right = st.columns([1, 1.8], gap="large")
+    # Not by the distance alone: columns of many levels are farther apart by chance.
     ranked = sorted(shapes, key=lambda shape: (shape.by_chance or 0.0) - (shape.l1 or 0.0))
     with left:
         rows = [
@@ -205,6 +206,7 @@ def _pairs() -> None:
     shown = st.multiselect(
         "Columns in the heatmaps", names, default=list(found.worst(SHOWN)), key="pair_columns"
     )
+    # In the order of the table, however they were clicked.
     part = found.take(tuple(name for name in names if name in set(shown)))
     pairs = [(i, j) for i in range(len(part.names)) for j in range(i)]
     pairs.sort(key=lambda pair: -part.beyond[pair])
@@ -238,6 +240,7 @@ def _one_pair(names: list[str]) -> None:
     subject = inspection().subject
     left, right = st.columns(2)
     target = names.index(subject.target)
+    # Not the target, with which the second box begins.
     a = left.selectbox("One pair: column", names, index=0 if target else 1, key="joint_a")
     b = right.selectbox("and column", names, index=target, key="joint_b")
     if a == b:

@@ -41,7 +41,9 @@ def section() -> None:
             "here by themselves; others when you name their folder.",
             icon=":material/info:",
         )
+    # Taken here: the work runs in a thread, which has no session to ask.
     subject = now.subject
+    # Comparators are only ever added, so their number says which they are.
     name = f"compare:{len(rivals)}:" + "\n".join(str(folder) for folder in folders)
     found = ask(name, lambda tell: _compared(subject, folders, rivals, tell))
     if found is None:
@@ -192,6 +194,8 @@ def _add() -> None:
                 # It is read with the rights of whoever started the app.
                 access.require_own_machine()
                 folder = Path(text.strip())
+                # Read once now, so that a folder that is none is refused here and not left out of
+                # every table.
                 candidate(folder, "")
                 inspection().compared.append(folder)
                 st.rerun()

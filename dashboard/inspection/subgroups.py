@@ -39,6 +39,7 @@ def section() -> None:
     column = first.selectbox(
         "By column",
         features,
+        # From S alone the column that was chosen may not be among them.
         index=features.index(now.subgroup if now.subgroup in features else _fewest(features)),
         key="subgroup_column",
         on_change=keep,

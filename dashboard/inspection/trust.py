@@ -47,6 +47,7 @@ def section() -> None:
     view = st.segmented_control(
         "What is behind it",
         list(views),
+        # The view may be one that the other kind of target has.
         default=now.view if now.view in views else next(iter(views)),
         key=key,
         required=True,
@@ -66,6 +67,7 @@ def _chosen(found: Prediction) -> Prediction | None:
     learner = st.selectbox(
         "Learner",
         learners,
+        # Numbers have other learners than classes.
         index=learners.index(now.learner) if now.learner in learners else 0,
         format_func=LEARNER_LABELS.__getitem__,
         key=key,
@@ -212,6 +214,7 @@ def _relied_on(found: Prediction) -> None:
     subject = prediction_choice.chosen_subject()
     name = f"agreement:{prediction_choice.result_name(found.learner, s_alone=found.s_alone)}"
     slow = found.learner == "gradient_boosting"
+    # Once begun it needs no click any more: its result, or how far it is, is shown.
     if slow and name not in inspection().works:
         st.caption("Shuffles every column in turn: seconds for 20 columns, minutes for 200.")
         if not st.button("Measure importances", key="agreement_run", icon=":material/shuffle:"):

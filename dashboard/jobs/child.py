@@ -297,6 +297,7 @@ def _compare_external(folder: Path, about: dict[str, Any], table: Rows) -> dict[
 def _rehearse(folder: Path) -> dict[str, Any]:
     rehearsal = Rehearsal.from_dict(description(folder)["rehearsal"])
     points = 0
+    # The store keeps each point as it comes, so that a stop loses none.
     for _ in run_rehearsal(
         rehearsal, load_stand_in(folder), kept=PointStore(default_workspace() / FOLDER)
     ):

@@ -72,6 +72,7 @@ class Job(Generic[AnyPlan]):
     @property
     def seconds(self) -> float:
         """Since the start, or from start to end."""
+        # A run writes it as its last deed, so the time of the file is its end.
         outcome = self.folder / folders.OUTCOME
         end = outcome.stat().st_mtime if outcome.exists() else time.time()
         return max(0.0, end - self.started)

@@ -118,6 +118,7 @@ def start(
             n=plan.n,
             # The process designs the plan again, and refuses to run another one than was confirmed.
             plan_sha256=plan.hash,
+            # For a dashboard that finds the run later, and did not start it.
             started=time.time(),
         )
         _describe(folder, config, seed)

@@ -192,6 +192,7 @@ def settled() -> bool:
     if identity.hosted():
         return True
     told = st.query_params.get(machine_key.PARAMETER, "")
+    # Another key in the address than the one that was judged has to be judged anew.
     if st.session_state.get(_SETTLED) is None or told not in ("", st.session_state[_SETTLED]):
         return False
     if told:  # this side has not heard yet that the browser took it out
@@ -219,6 +220,7 @@ def ask() -> None:
         return
     if asked == "who" and machine_key.matches(found):
         st.session_state[_GIVEN] = True
+    # Only where there was one: a browser that never had a key is not told that it is wrong.
     st.session_state[_WRONG] = not granted() and bool(told or found)
     st.session_state[_SETTLED] = told
     st.rerun()

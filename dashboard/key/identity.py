@@ -45,6 +45,8 @@ def current() -> Identity:
         ConfigError: as `hosting`.
     """
     found = hosting()
+    # Asked in every run and never kept: a login ends, and a role is taken away, while a tab is
+    # open.
     return own() if found is None else identified(claims(), found, time.time())
 
 

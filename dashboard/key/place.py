@@ -30,6 +30,7 @@ class Place:
     prefix: str = ""
 
     def __post_init__(self) -> None:
+        # Not 0: the system would choose the port, and no address could be shown.
         if not 0 < self.port < 65536:
             raise ConfigError("--port must be a number from 1 to 65535.", field="port")
         try:

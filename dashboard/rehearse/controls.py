@@ -113,6 +113,8 @@ def _drawn(entries: RehearsalEntries) -> None:
 def _edges(entries: RehearsalEntries) -> None:
     dag = project().dag
     assert dag is not None
+    # The stand-in rows are known by all strengths: one of an edge that is gone would make others of
+    # them.
     entries.strengths = {e: s for e, s in entries.strengths.items() if e in set(dag.edges)}
     shown = dag.edges[:MOST_EDGES]
     frame = pd.DataFrame(
@@ -126,6 +128,7 @@ def _edges(entries: RehearsalEntries) -> None:
     edited = st.data_editor(
         frame,
         hide_index=True,
+        # Edits are kept by the number of a row: other edges need another widget.
         key=f"rehearse_edges_{hash(shown)}",
         disabled=["cause", "effect"],
         column_config={"strength": st.column_config.SelectboxColumn(options=list(STRENGTHS))},
@@ -180,6 +183,7 @@ def _designs(entries: RehearsalEntries) -> None:
     options: dict[Comparison, str] = dict(_COMPARISONS)
     if not project().designs.others:
         del options["designs"]
+    # The last design beside the plan may have been removed on the page Budget.
     if entries.comparison not in options:
         entries.comparison = "regime"
     st.radio(

@@ -75,6 +75,7 @@ def section() -> None:
         return
     points = asked.points(kept())
     _shown(asked, points, done=True)
+    # Only when every run is there: before, the designs have not been tried alike.
     if points and asked.done(points) == asked.rehearsal.runs:
         _adopting(asked)
 
@@ -112,6 +113,8 @@ def _ended(state: str, message: str) -> None:
     elif state != "done":
         entries.message = message
     if entries.job is not None:
+        # Its points are kept in the workspace by what they are made of; the folder holds nothing
+        # else.
         entries.job.remove()
     entries.job = None
 
@@ -142,8 +145,10 @@ def _figures(
 ) -> None:
     found = estimates(points)
     names = [variant.name for variant in asked.rehearsal.variants]
+    # One lower end for all figures: else the same height would mean another score in each.
     low = lowest([one for one in found if one.shift in shifts])
     _legend(names)
+    # Two places at least, so that a single figure does not fill the width.
     for column, shift in zip(st.columns(max(2, len(shifts)), gap="small"), shifts, strict=False):
         own = [one for one in found if one.shift == shift]
         with column:
@@ -196,6 +201,7 @@ def _figures(
 
 def _legend(names: Sequence[str]) -> None:
     """One legend for all figures: a mark of colour and shape for each design."""
+    # Escaped, because a name is typed by somebody and `st.html` writes what it is given.
     marks = "".join(
         f'<span style="white-space:nowrap;margin-right:1.4em"><i style="display:inline-block;'
         f"width:11px;height:11px;margin-right:7px;background:{colour};"
@@ -265,12 +271,15 @@ def _adopting(asked: RehearsalRequest) -> None:
 
 def _adopt(design: Scenario) -> None:
     state = project()
+    # Designs of the page Budget change places with the plan, so that neither is lost.
     letter = state.rehearsing.letters.get(design.name)
     if letter is None:
         adopt(state.designs.plan, design)
+    # It may have been removed since the rehearsal.
     elif letter in state.designs.others:
         state.designs.swap(letter)
     with mistakes():
+        # At once: where the design cannot be planned, that is said here and not on the next page.
         state.plan()
     _told(design.name)
 

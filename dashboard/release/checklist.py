@@ -67,6 +67,7 @@ def checks(
     """
     found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
     found += [*_table(state), _holdout(state)]
+    # Public rows are charged to nobody, and no committee decides on a rehearsal of them.
     if not state.data.public:
         found += _rehearsed(state)
         found.append(
@@ -175,6 +176,7 @@ def _not_covered(state: Project) -> str:
             dag, target, given_by(dag, state.designs.plan.regime, target)
         )
     }
+    # In the order of the graph: a set has none, and the line would change from start to start.
     return ", ".join(name for name in dag.unmeasured if name in found)
 
 
@@ -211,6 +213,7 @@ def _rehearsed(state: Project) -> list[ChecklistLine]:
     if state.rehearsing.job is not None:
         text = "The rehearsal is running: its figures go into the protocol"
         return [ChecklistLine(done=True, text=text, step=step, doubt=True)]
+    # Of this plan alone: figures of an earlier one would promise a committee what nobody tried.
     found = headline(rehearsal_run.of_plan(), plan.budget.epsilon)
     if found is None:
         text = (

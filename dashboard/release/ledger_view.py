@@ -92,6 +92,7 @@ def charges_table(charges: Sequence[Charge]) -> pd.DataFrame:
 
 def releases_section() -> None:
     """A table of them, newest first; nothing where there are none. Reads the ledger alone."""
+    # The page is open to who tries a sample without the key, and must not end at the ledger.
     if not access.granted():
         return
     try:

@@ -9,6 +9,7 @@ from dashboard.release import ledger_view, preparation, run_view
 from dashboard.session.shelf import project, resume
 
 heading("Release", "Check the list, then run it once.")
+# First: a run that another tab or process started takes the place of its preparation.
 resume()
 state = project()
 run_view.unreadable_notice()

@@ -43,12 +43,15 @@ def section() -> None:
             icon=":material/undo:",
             on_click=state.show_finished,
         )
+    # None where there is a mistake: the checklist says which, and nothing can be spent.
     plan = checklist.planned(state)
     if plan is not None:
         _three_numbers(state, plan)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         st.subheader("Checklist", anchor=False)
+        # A place first: the list needs to know whether the asset, entered beside it, covers the
+        # run.
         listed = st.container(gap="xsmall")
     with right:
         budget_left = plan is not None and bool(spend_form.pays(_spending(), plan))
@@ -75,6 +78,8 @@ def _three_numbers(state: Project, plan: Plan) -> None:
     """What it spends, what stays, what comes out."""
     spends, stays = "nothing", "everything"
     if not state.data.public:
+        # With learning that this asset was never charged for: it is charged together with the
+        # release.
         price = plan.price.with_owed(asset_entry.owing(plan.prior))
         spends = f"ε {eps_text(price.spent.epsilon)}"
         balance = asset_entry.balance(plan.delta)
@@ -165,6 +170,7 @@ def _launch(state: Project, plan: Plan) -> None:
             "The columns or the number of training rows changed. Open the page Data again."
         )
     notice = "" if state.data.public else _recognised(state, table, plan)
+    # Asked again: the committee may have decided since the page was drawn.
     approved, said = protocol_panel.given(plan), attribution.said(state)
     access.note("release started", state.key, plan.hash)
     job = worker.start(

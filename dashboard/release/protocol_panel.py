@@ -73,12 +73,14 @@ def check(plan: Plan) -> ChecklistLine | None:
         text = "The approval names no data asset: name it above, and have the plan approved for it"
         return ChecklistLine(done=False, text=text)
     if state.release.approved.covers(plan, state.account.asset):
+        # An approval is for one run: once used, it covers nothing more.
         used = _used(state, plan)
         if used:
             return ChecklistLine(done=False, text=plain(used))
         return ChecklistLine(
             done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan"
         )
+    # Without the asset it says which of the two differs.
     what = "asset is another one" if state.release.approved.covers(plan) else "plan changed"
     return ChecklistLine(
         done=False, text=f"The {what} since it was approved: see below what changed"
@@ -214,6 +216,7 @@ def _made(state: Project, plan: Plan) -> Protocol:
         owed=asset_entry.owing(plan.prior),
         rehearsal=rehearsal_run.of_plan(),
         holdout=_holdout(state),
+        # An approval of another plan must not stand on the paper of this one.
         approval=state.release.approved.approval
         if state.release.approved is not None
         and state.release.approved.covers(plan, state.account.asset)
@@ -235,6 +238,7 @@ def _line(text: str) -> str:
 
 def _record(state: Project, plan: Plan) -> None:
     typed, file = st.columns(2, gap="large")
+    # Enter records nothing: an approval has to be meant.
     with typed, st.form("approval_form", border=True, enter_to_submit=False):
         st.markdown("**Record an approval**")
         st.caption("What is typed here is your word: nobody checks who approved.")

@@ -60,6 +60,7 @@ def section() -> None:
     with right:
         show_log(job, key="release_ended")
     if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
+        # A run that failed after its charge has used the approval up, too.
         if outcome.state == "done" or not (job.public or job.charge() is None):
             state.release.approved = None  # it was given for one run
         state.forget_results()
@@ -86,6 +87,7 @@ def _watch() -> None:
         st.rerun()
         return
     outcome = job.outcome()
+    # The whole page: what stands after a run is outside of this fragment.
     if outcome.state != "running":
         st.rerun()
     st.subheader("Running", anchor=False)
@@ -102,6 +104,7 @@ def _watch() -> None:
         "Cancel the run",
         key="release_cancel",
         icon=":material/stop_circle:",
+        # Everything is paid for by then, and only the files are missing.
         disabled=outcome.stage == WRITING,
     ):
         with st.spinner("Stopping …"):
@@ -307,6 +310,7 @@ def _took(outcome: JobOutcome, key: str, job: Job[Plan]) -> str:
         return ""
     order = list(outcome.times)
     following = order[order.index(key) + 1 :]
+    # A stage tells only when it began; it ends where the next one begins.
     end = outcome.times[following[0]] if following else int(job.started + job.seconds)
     return f" · {_seconds(max(0, end - began))}"
 

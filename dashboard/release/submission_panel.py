@@ -33,6 +33,7 @@ def section(
         approved: whether an approval of this plan counts, and was used for no run yet.
     """
     found = committee_room.submitted(state)
+    # The same plan is not put before the committee twice; a changed one may be.
     waits = any(one.plan_sha256 == plan.hash and one.state == "waiting" for one in found)
     if not (waits or approved):
         _submit(state, make, blank=blank)

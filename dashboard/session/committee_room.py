@@ -36,6 +36,7 @@ def submit(state: Project, protocol: Protocol) -> SubmittedProtocol:
         PrismError: when it is not usable, or is no project of this person's.
     """
     access.require()
+    # With the entries, from which the committee's page plans the same again for its figures.
     return committee().submit(protocol, state.key, to_file(state)[0])
 
 
@@ -57,6 +58,7 @@ def take_approval(state: Project, plan: Plan) -> str:
     Returns:
         Why an approval does not count, "" where it does or there is none.
     """
+    # First: nothing that came with a file, or was decided for another plan, may be left over.
     state.release.approved = None
     room = committee()
     approved = [one for one in room.of_project(state.key) if one.state == "approved"]

@@ -173,6 +173,8 @@ class DataEntries:
     @property
     def awaits_table(self) -> bool:
         """Whether the design comes before its table."""
+        # Rows that have gone from memory are loaded again, which is another way than a first
+        # table's.
         return self.raw is None and self.announced is not None and self.rows_let_go is None
 
     @property
@@ -298,6 +300,7 @@ class DataEntries:
 
     def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Put other rows into the form of columns."""
+        # Copies: what is typed here must not change the rows that were handed in.
         self.form, self.form_edited = [dict(row) for row in rows], None
         # The grid's key holds it: under the old key Streamlit would lay what was typed over the new
         # rows.

@@ -160,6 +160,7 @@ class BudgetEntries:
         Raises:
             BudgetError: naming the entry to correct.
         """
+        # What cannot be seen cannot be corrected, so it must not stand in the way.
         usual = {
             name: getattr(BudgetEntries, name)
             for name in POOLS
@@ -235,6 +236,8 @@ class Entries:
             weights={
                 name: weight
                 for name, weight in self.weights.items()
+                # Left out where it is 1, so that a weight that is typed and taken back leaves the
+                # same task.
                 if weight != 1.0 and (name != target or self.further)
             },
             further=tuple(

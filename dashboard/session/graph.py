@@ -145,6 +145,7 @@ class EditedGraph:
         """One step back."""
         self.future.append(self.edges)
         self.edges = self.past.pop()
+        # Not the browser's doing, so it has to draw the edges anew.
         self.rev += 1
 
     def redo(self) -> None:

@@ -98,6 +98,7 @@ class Inspection:
     def drop(self, *prefixes: str) -> None:
         """Forget results that were for another question, and stop those under way."""
         for name in [name for name in self.works if name.startswith(prefixes)]:
+            # Forgotten at once, as the thread may go on until it next tells how far it is.
             self.works.pop(name).stop = True
 
     def done(self, prefix: str) -> dict[str, Any]:

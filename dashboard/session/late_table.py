@@ -54,6 +54,7 @@ def bind(
 def unbind(state: Project) -> None:
     """Take the table away from a design that was made before it."""
     if state.data.announced is not None:
+        # The number stays: the design waits for a table again.
         state.data.raw, state.data.file_sha256 = None, ""
 
 

@@ -103,6 +103,7 @@ def let_go(state: Project) -> None:
     data, run, inspected = state.data, state.release, state.inspection
     for found in (inspected.shown, run.put_away[0] if run.put_away else None):
         if found is not None:
+            # Work that is under way holds the rows, too, and has to stop.
             found.drop("")
             inspected.bought = found.private or inspected.bought  # it is paid for
     if run.put_away is not None:
@@ -121,6 +122,7 @@ def let_go(state: Project) -> None:
     for name in ("train", "holdout"):
         if isinstance(getattr(run, name), EncodedTable):
             setattr(run, name, None)
+    # Public rows as well: what is to be made room for is memory.
     state.rehearsing.public, state.rehearsing.public_sha256 = None, ""
     state.rehearsing.built = None
 
@@ -182,6 +184,7 @@ def _tables(state: Project) -> list[object]:
 def _size(table: object) -> int:
     if isinstance(table, RawTable):
         return int(table.frame.memory_usage(deep=True).sum())
+    # A table that is stored has its rows in files.
     return table.codes.nbytes if isinstance(table, EncodedTable) else 0
 
 

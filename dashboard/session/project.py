@@ -214,6 +214,8 @@ class Project:
         brief = Brief(
             self.data.schema,
             entries.task_for(self.structure.target or ""),
+            # Not from the design: one that comes from a file brings no leave to exceed this
+            # workspace's maximum.
             replace(budget, above_limit=self.above_limit(budget.epsilon)),
             self.data.n,
             dag=self.dag,

@@ -100,6 +100,7 @@ def from_file(file: ProjectFile) -> Project:
         state.designs.plan.take(entries[0])
     state.designs.others = dict(zip(LETTERS, entries[1:], strict=False))
     state.designs.saved = {one.name: one for one in file.saved}
+    # In the hosted form it counts for nothing: there the committee's room is asked.
     state.release.approved = file.approval
     return state
 

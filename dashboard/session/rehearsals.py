@@ -93,8 +93,10 @@ def adopt(entries: Entries, design: Scenario) -> None:
     entries.regime = design.task.regime
     entries.three_way = design.task.three_way
     entries.budget.allocation = design.budget.allocation
+    # Only then: a tilt that was typed stays for when it is used again.
     if design.budget.allocation == "tilted":
         entries.budget.tilt = design.budget.tilt
+    # Else the tables of the page Budget would go on showing what was typed for the design before.
     entries.renew()
 
 

@@ -213,6 +213,7 @@ def _attach_run(state: Project) -> None:
         return
     schema = state.data.schema
     if schema is not None and found.job.plan.schema.names == schema.names:
+        # The run knows whether its rows were public; a stored project opens as private.
         state.release.job, state.data.public = found.job, found.public
 
 
@@ -293,6 +294,7 @@ def replace_project(new: Project) -> None:
         new.key = project().key
     _mine(new)
     _inherit(new)
+    # A story may be running: it belongs to the session and not to the project.
     new.gallery = project().gallery
     new.opened = sample_marks(new)
     st.session_state[_OPENED] = st.session_state.get(_OPENED, 0) + 1

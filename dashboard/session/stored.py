@@ -79,7 +79,7 @@ def restored(id: str) -> Project | None:
     state.data.from_source = record.source
     if record.role_of(identity.current().subject) == "reader":
         state.owner = identity.current().subject
-        # Cut, because a stored name has at most 200 characters.
+        # Cut, because a stored name ends at 200 characters, and would lose the mark of a copy.
         state.data.name = f"{state.data.name[:190]} (copy)"
         return state
     state.key, state.owner = id, record.owner

@@ -129,6 +129,7 @@ def _go_on() -> None:
     state = project()
     if state.data.raw is None and not state.data.awaits_table:
         return
+    # No page has this title, so every step is asked.
     gap = first_gap(state, "")
     step = STEPS[-1] if gap is None else gap[0]
     with st.container(horizontal=True, vertical_alignment="center", border=True):

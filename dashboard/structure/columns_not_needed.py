@@ -25,6 +25,8 @@ _NAMED = 30
 
 def section() -> None:
     """What the plan does not need, and what was left out before."""
+    # Without a plan nobody knows what is needed; what was left out can be brought back all the
+    # same.
     with mistakes():
         _offer(not_needed(project()))
     _left_out()
@@ -49,6 +51,8 @@ def _offer(names: tuple[str, ...]) -> None:
     kept = left.multiselect(
         "Keep these nevertheless",
         names,
+        # Streamlit keeps what was chosen by the key: with fewer names left, some of it is no choice
+        # any more.
         key=f"keep_columns_{len(names)}",
         placeholder="None",
     )

@@ -59,7 +59,10 @@ def section() -> None:
         st.caption("Draw or upload a graph first.")
         return
     choice, button = st.columns([1, 1], vertical_alignment="bottom")
+    # Only those that can hold this graph: what a format cannot say would be lost in the file
+    # unseen.
     forms = [form for form in _WORDS if form in formats.holding(state.dag)]
+    # A drawing colours the columns by what they are to the target.
     pictures = list(_PICTURES) if state.structure.target is not None else []
     form = choice.selectbox(
         "Format",
@@ -77,6 +80,7 @@ def section() -> None:
     with mistakes():
         drawing = Drawing(
             dag=state.dag,
+            # The canvas keeps the places of names that have left the graph; the file knows none.
             positions={
                 k: v for k, v in state.structure.graph.positions.items() if k in state.dag.graph
             },
@@ -97,6 +101,7 @@ def section() -> None:
 
 def _picture(form: str, drawing: Drawing, state: Project) -> Callable[[], str | bytes]:
     """Makes the file of the drawing, or the page, when it is called."""
+    # Taken now: the file is made in a later run, and is to be of what the page shows here.
     target, s, foreign = (
         state.structure.target or "",
         state.settled_s,

@@ -46,6 +46,7 @@ def canvas_section(switch: DeltaGenerator) -> None:
     with switch:
         left_out = _left_out(state, dag, state.protected)
     changed = _take(_mounted(state, dag, chosen, left_out))
+    # After the edit is taken: this tab's own changes are none of another tab.
     st.session_state[_KNOWN] = (graph.rev, graph.edges)
     if changed:
         st.rerun()  # roles and S follow from the new edges
@@ -75,6 +76,8 @@ def _mounted(state: Project, dag: Dag, chosen: frozenset[str], left_out: _LeftOu
         rev=graph.rev,
         height=_HEIGHT,
         foreign=graph.foreign,
+        # Another target, or the switch, chooses other columns to hide: what was looked for is
+        # hidden again.
         focus=f"{bool(left_out.far)}|{state.structure.target}",
         can_undo=bool(graph.past),
         can_redo=bool(graph.future),
@@ -85,6 +88,7 @@ def _take(reply: Reply) -> bool:
     """Take over an edit, then do what was asked for; True when the page has to be drawn again."""
     graph, before = project().structure.graph, project().structure.graph.edges
     if reply.edit is not None:
+        # Also where the edges are refused: where a column stands closes no cycle.
         graph.moved(reply.edit.positions)
         if reply.edit.edges != graph.edges and not _refused(reply.edit.edges):
             graph.drawn(reply.edit.edges)
@@ -99,6 +103,7 @@ def _refused(edges: Edges) -> bool:
     if not cycle:
         return False
     st.error(f"That edge would close a cycle: {plain(' → '.join(cycle))}. It was not added.")
+    # The browser shows the edge already; with another revision it has to draw Python's graph again.
     project().structure.graph.rev += 1
     return True
 
@@ -242,7 +247,9 @@ def _list() -> None:
 def _add() -> None:
     schema = project().data.schema
     assert schema is not None
+    # With the unmeasured ones: an edge may begin there, too.
     names = project().structure.graph.over(schema.names).nodes
+    # A form, so that nothing is added between the choice of the cause and that of the effect.
     with st.form("edge_form", border=True):
         cause = st.selectbox("Cause", names, key="edge_cause", index=None)
         effect = st.selectbox("Effect", names, key="edge_effect", index=None)
@@ -281,6 +288,7 @@ def _add_unmeasured() -> None:
         st.error(f"{plain(name)} is a column of the table, so it is measured. Use another name.")
         return
     graph = project().structure.graph
+    # The same name may be typed again to give it more effects.
     fresh = tuple((name, effect) for effect in effects if (name, effect) not in graph.edges)
     _put((*graph.edges, *fresh), unmeasured=name)
 

@@ -110,8 +110,11 @@ class ImportedGraph:
         Raises:
             StructureError: while a node is not decided, or two are the same column.
         """
+        # Copies: the entries are changed in place, and would always equal themselves.
         asked = (tuple(self.choice.items()), frozenset(self.kept), frozenset(self.join))
         if self.known is None or self.known[0] != asked:
+            # A tick stays when the node is given a column after all; joining is for nodes that are
+            # dropped.
             join = [node for node in self.join if self.choice.get(node, "") is None]
             found = matching.match(
                 self.drawing, self.columns, self.choice, connect=join, unmeasured=self.kept
@@ -190,6 +193,8 @@ def _brought(source: bytes) -> ImportedGraph:
         columns=schema.names,
         hints=matching.suggest(drawing.dag, schema.names),
     )
+    # Names that differ in case or marks alone are not asked about, but can be changed like the
+    # others.
     found.choice.update(matching.unambiguous(drawing.dag, schema.names))
     found.kept |= {node for node in found.odd if node in drawing.dag.unmeasured}
     st.session_state[_KEY] = found
@@ -211,6 +216,7 @@ def _fit(brought: ImportedGraph) -> None:
         matched = brought.matched()
     except StructureError as error:
         st.info(plain(str(error)), icon=":material/rule:")
+        # Shown all the same, so that it is clear what the decisions are for.
         st.button("Use this graph", key="use_graph", disabled=True)
         return
     _changes(matched)
@@ -332,6 +338,7 @@ def _decide_rest(brought: ImportedGraph, what: str) -> None:
     for node in brought.odd:
         if not brought.decided(node):
             brought.put(node, _FIXED.index(what))
+            # The box would show its old state, and count as a choice in the next run.
             if brought.box(node) in st.session_state:
                 st.session_state[brought.box(node)] = _FIXED.index(what)
 

@@ -34,8 +34,10 @@ def section() -> None:
         _learned()
         _bring_back()
         return
+    # Where there are edges again the button would throw them away.
     if not state.structure.graph.edges:
         _bring_back()
+    # A learned graph has no causes in it, so only the regime that needs none is offered one.
     if state.designs.plan.regime != "graphical" or state.structure.graph.edges:
         return
     if state.data.awaits_table:
@@ -184,6 +186,7 @@ def _run(plan: GraphPlan) -> None:
     state = project()
     assert state.data.schema is not None and state.data.raw is not None
     table = ready(state.data.schema, state.data.raw, public=state.data.public, rng=fresh_rng())
+    # Part of the key of the confirmation: this tick must not confirm the next step.
     state.structure.blanket.attempt += 1
     state.structure.blanket.message = ""
     state.structure.blanket.table = table  # a table behind files stays open for the step
@@ -197,4 +200,5 @@ def _take(result: Path) -> None:
     state = project()
     assert state.data.schema is not None
     found = formats.read(result / folders.GRAPH)
+    # The file holds the columns that were found; the graph on the page is over all of them.
     state.structure.graph.load(found.over(state.data.schema.names))

@@ -39,6 +39,8 @@ with st.container(border=True, height=148, key="structure_strip"):
 if state.structure.target is not None:
     drawing, panel = st.columns([3, 1.05], gap="medium")
     with panel:
+        # Places first: the panel stands beside the drawing, and has to be filled after it has
+        # answered.
         lists, switch = st.container(), st.container()
     with drawing:
         graph_editor.canvas_section(switch)
@@ -56,6 +58,7 @@ if state.structure.target is not None:
         st.markdown(f":material/shield: {plain(text)}")
         target_entry.refusal()
         target_entry.together_section()
+# Only at first: whoever closes the part meant it.
 if "structure_tabs" not in st.session_state:
     st.session_state["structure_tabs"] = None if state.structure.graph.edges else next(iter(_PARTS))
 chosen = st.segmented_control(

@@ -102,6 +102,7 @@ def together_section() -> None:
     assert state.data.schema is not None
     names = [name for name in state.data.schema.names if name in state.settled_s]
     kept = [name for name in plan.together if name in names]
+    # What was chosen before stays on screen, so that it can be taken back.
     if (len(names) < 2 or plan.further) and not kept:
         return
     chosen = st.multiselect(
@@ -135,11 +136,14 @@ def further_section() -> None:
         names,
         default=kept,
         max_selections=MOST_TARGETS - 1,
+        # With another target the choices are others, and Streamlit keeps what was chosen by the
+        # key.
         key=f"{_FURTHER_KEY}_{state.structure.target}",
         placeholder="None",
         help="Each is a target of its own, with its own S. They share the budget by their weights "
         "beside the 1 of Y. Not together with 3-way marginals or the naive Bayes model.",
     )
+    # Only then, so that weights that were typed stay.
     if list(plan.further) != chosen:
         plan.further = {name: plan.further.get(name, 1.0) for name in chosen}
     if chosen:
@@ -158,6 +162,7 @@ def refusal() -> None:
 
 def _weights(chosen: list[str]) -> None:
     designs = project().designs
+    # Edits are kept by the number of a row: other targets need another widget.
     key = f"{_FURTHER_KEY}_weights_{'|'.join(chosen)}"
     st.data_editor(
         pd.DataFrame({"target": chosen, "weight": [designs.plan.further[name] for name in chosen]}),

@@ -125,6 +125,7 @@ def _fresh_steps(key: str, value: object) -> int:
         return 0
     done = f"{key} steps done"
     fresh = steps.since(st.session_state.get(done))
+    # Kept in the session: the state stays, and would ask for the same steps in every run.
     st.session_state[done] = steps
     return fresh
 
