@@ -194,6 +194,7 @@ def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) ->
         check_test(state.data.test, raw, state.data.people.person_id)
     if public and not anyway:
         public_claim.check(raw, how=_HOW)
+    # So that she is not asked again about the same rows.
     if public and anyway:
         state.data.public_marks |= marks(raw)
     bind(state, raw, name, public=public, marks=frozenset() if public else marks(raw))

@@ -52,6 +52,7 @@ def section(
     if way != "blank":
         taken |= wide
     names = codebook.names
+    # In the codebook's order: the wide ones were taken after the usual ones.
     ordered = {name: taken[name] for name in names if name in taken}
     return ordered, frozenset(wide) if way == "learn" else frozenset()
 

@@ -175,6 +175,7 @@ def _ask(session: Session) -> None:
 def _told(session: Session) -> None:
     if not session.entries:
         return
+    # By the synthetic rows: those kept aside answer for the charge of the session alone.
     floor = most_frequent(inspection().subject.synthetic, session.plan.target)
     rows = [_row(session, number, entry, floor) for number, entry in enumerate(session.entries, 1)]
     charged = session.charge is not None

@@ -88,6 +88,7 @@ def _marginal(errors: Sequence[TaskMarginalError]) -> None:
         format_func=labels.__getitem__,
         key="marginal_class",
     )
+    # By the column alone: one result holds every class of the target.
     found = ask(f"marginal:{name}", lambda _tell: task_marginal(subject, name))
     if found is None:
         return

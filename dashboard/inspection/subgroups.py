@@ -63,6 +63,7 @@ def section() -> None:
     found = prediction(learner)
     if found is None:
         return
+    # By everything that the numbers depend on, so that none is shown for another question.
     asked = f"{prediction_choice.result_name(learner, s_alone=found.s_alone)}:{int(least)}:{column}"
     gaps = ask(f"subgroups:gaps:{asked}", lambda _tell: subgroup_gaps(found, column, int(least)))
     groups = ask(f"subgroups:{asked}", lambda _tell: subgroups(found, column, int(least)))

@@ -175,6 +175,7 @@ def _learners(shown: Prediction) -> None:
         format_func=METRIC_TITLES.__getitem__,
         key=key,
     )
+    # Only those that are there: a table must not begin to train the slow ones.
     done: list[Prediction] = list(inspection().done("predict:").values())
     chosen = [found.row(metric) for found in done if found.s_alone == shown.s_alone]
     words = "; ".join(

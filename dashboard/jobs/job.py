@@ -183,6 +183,7 @@ class Job(Generic[AnyPlan]):
 
     def remove(self) -> None:
         """Delete the folder of a run that has ended and whose result was taken."""
+        # A process that has told its outcome may still be on its way out.
         self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -47,6 +47,7 @@ class RunProgress:
         self.enter(stage)
         if self._asked:
             raise CancelledError("The run was cancelled.")
+        # Everything is drawn, and paid for: from here on no wish to cancel is heard.
         if stage == "sample" and share >= 1.0:
             self.enter(WRITING)
         self._write(share if self._stage == stage else 0.0)

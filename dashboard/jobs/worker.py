@@ -314,6 +314,7 @@ def learn(
 
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
+    # Before the process, which reads whom the ledger names.
     if identity.hosted():
         person = identity.current()
         names = {"subject": person.subject, "who": person.who}

@@ -46,6 +46,7 @@ def standing(state: Project, plan: Plan) -> str:
     same = [one for one in committee_room.submitted(state) if one.plan_sha256 == plan.hash]
     if not same:
         return ""
+    # None is submitted while another of the same plan waits, so the newest speaks.
     newest = same[0]
     if newest.state == "waiting":
         return (

@@ -409,6 +409,7 @@ class Designs:
     def drop(self, letter: str) -> None:
         """Forget a design."""
         del self.others[letter]
+        # The letter will be another design's.
         self.answers.pop(letter, None)
         self.edited = PLAN
         self.beside = min(self.others, default=LETTERS[0])

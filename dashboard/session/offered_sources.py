@@ -46,6 +46,7 @@ def bind(state: Project, source: Source | None) -> Project:
 
 def bound(state: Project) -> bool:
     """Whether its asset is a source's, and not for the curator to name."""
+    # Without a hosting file there is no source that could name the asset.
     return bool(state.data.from_source) and not state.data.public and identity.hosted()
 
 

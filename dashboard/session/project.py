@@ -278,6 +278,7 @@ class Project:
         run.finished = run.job if run.folder is not None else None
         run.put_away = (self.inspection.shown, self.report) if run.finished is not None else None
         run.job = None
+        # The page Inspect compares later runs with it.
         if run.folder is not None and run.folder not in run.earlier:
             run.earlier.append(run.folder)
         run.folder = None

@@ -191,6 +191,7 @@ def forget_stored(id: str) -> None:
     """
     stored.store().delete(id)
     _shelf().pop(id, None)
+    # What is open here would be stored again with its next change.
     if project().key == id:
         st.session_state[_KEY] = _mine(Project())
 

@@ -151,6 +151,7 @@ def _statements(dag: Dag, target: str) -> None:
     else:
         facts = missing_edges(dag, of=None if which == _PAIRS else target)
     # Taken lazily: 200 columns have up to 19,900 pairs.
+    # One more than is shown says whether there are more.
     found = list(islice(facts, _LISTED + 1))
     if not found:
         st.caption("None: every two columns that are asked about are joined by an arrow.")
