@@ -28,6 +28,7 @@ def _rows_of_person(plan: Plan) -> None:
     if plan.schema.person_id is None:
         return
     box = st.expander("Rows used of a person", key="rows_of_person", on_change="rerun")
+    # Each of its lines is a plan of its own: nobody waits for those while it is closed.
     if not box.open:
         return
     data = project().data

@@ -46,6 +46,7 @@ def _records() -> None:
     )
     workspace = access.workspace(*READERS)
     st.markdown(f"**Audit log:** the newest {_MOST} lines")
+    # At every look: a log that was changed must not be read as if it were whole.
     wrong = audit_log.broken(workspace)
     if wrong is not None:
         st.error(

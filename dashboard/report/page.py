@@ -54,6 +54,7 @@ def _report() -> None:
 def _chosen(state: Project) -> Extras:
     """What the curator puts into this copy."""
     rows, rehearsed, account = _measured(state), _rehearsed(state), _account(state)
+    # An inspection that was let go of has left behind what was paid for.
     bought = (
         state.inspection.bought
         if state.inspection.shown is None
@@ -125,6 +126,7 @@ def _toggle(name: str, label: str, there: bool, text: str, missing: str) -> bool
         on_change=keep,
         args=(project().report, name, key),
     )
+    # Both: the switch keeps what it showed when the thing to add has gone.
     return there and on
 
 
@@ -133,6 +135,7 @@ def _account(state: Project) -> Account | None:
     facts = _facts(state)
     if facts.charge is None:
         return None
+    # The report is whole without the account, and its switch says that there is none.
     with suppress(BundleError, LedgerError):
         return account_after(access.workspace(), facts)
     return None

@@ -66,6 +66,7 @@ def _line(record: ProjectRecord) -> None:
                 open_stored(record.id)
                 gap = first_gap(project(), "")
                 st.switch_page(STEPS[-1].page if gap is None else gap[0].page)
+        # Nobody else may: the store refuses them, whatever a page shows.
         if role == "owner":
             if identity.hosted():
                 _share(record)

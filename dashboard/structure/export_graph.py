@@ -140,6 +140,7 @@ def arranged(drawing: Drawing, *, foreign: bool = False) -> ShownGraph:
 def frame(shown: ShownGraph) -> tuple[float, float, float, float]:
     """Left, top, width and height of the drawing, in pixels."""
     boxes = shown.boxes.values()
+    # Edges may swing out beyond the boxes, and must not be cut off.
     ends = [tuple(map(float, pair)) for way in shown.ways for pair in _pairs(way.line)]
     left = min([box.x - box.w / 2 for box in boxes] + [x for x, _ in ends]) - _MARGIN
     top = min([box.y - box.h / 2 for box in boxes] + [y for _, y in ends]) - _MARGIN
@@ -204,6 +205,7 @@ def svg(drawing: Drawing, target: str, s: Iterable[str], *, foreign: bool = Fals
     return Xml.tostring(root, encoding="unicode")
 
 
+# Names of columns come from files: should one ever pass for markup, it still can load nothing.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
@@ -237,6 +239,7 @@ def interactive_page(
     """
     from pyvis.network import Network  # brings IPython: seconds that only this file is worth
 
+    # pyvis writes its heading into the page as it is.
     heading = escape(f"Graph of {plain(target)}")
     network = Network(height="80vh", directed=True, cdn_resources="in_line", heading=heading)
     shown = arranged(drawing, foreign=foreign)

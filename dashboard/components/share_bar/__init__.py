@@ -68,6 +68,7 @@ def share_bar(
     if whole != WHOLE:
         raise ValueError(f"tenths must add up to {WHOLE}, not {whole}.")
 
+    # By the parts and the revision of this drawing: a message for another one is not taken.
     def changed() -> None:
         found = parse_shares(st.session_state[key].get("shares"), parts=parts, rev=rev)
         if on_change is not None and found is not None:
@@ -155,6 +156,7 @@ def parse_shares(value: object, *, parts: Sequence[SharePart], rev: int) -> tupl
     if not all(_whole(tenths) for tenths in sent):
         return None
     found = cast("tuple[int, ...]", tuple(sent))
+    # A browser may send anything: shares that are no whole would be a budget of another size.
     if sum(found) != WHOLE or any(t < p.least for t, p in zip(found, parts, strict=True)):
         return None
     return found
