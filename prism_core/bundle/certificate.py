@@ -145,6 +145,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "graph": None if plan.dag is None else _learned(plan.dag.prior),
         **_unmeasured(plan),
         "events": _events(plan),
+        # Of the plan that was opened: the final one has nothing left to choose.
         "choices": stages.opened.to_dict()["deferred"],
         "noise": _NOISE[facts.stamp == REHEARSAL],
         "sampling": {"rule": plan.synthesis.sampling, "rows": plan.rows, "seed": facts.seed},

@@ -49,6 +49,8 @@ def write_manifest(folder: Path, workspace: Path | None) -> None:
 
 def digests(folder: Path) -> dict[str, str]:
     """SHA-256 of the bundle's files that are there."""
+    # By name and not by what lies there: `local.json`, which may name private files, is never
+    # listed.
     present = (name for name in (*NEEDED, *OPTIONAL) if (folder / name).is_file())
     return {name: _digest(folder / name) for name in present}
 
@@ -113,6 +115,7 @@ def check_manifest(folder: Path, *, signed: bool) -> None:
         BundleError: saying all that does not fit.
     """
     found = [*file_findings(folder), *checksum_findings(folder)]
+    # Only where all files fit: a signature of a list that does not says nothing more.
     if not found and signer(folder) is None and signed:
         found = ["The bundle is not signed; a release is."]
     if found:
@@ -146,6 +149,7 @@ def _listed(folder: Path) -> dict[str, str]:
     document = read_json(folder / MANIFEST)
     files = document.get("files")
     known = isinstance(files, dict) and all(isinstance(value, str) for value in files.values())
+    # Nothing else may stand there: it would be signed and mean nothing.
     if document.get("algorithm") != ALGORITHM or set(document) != {"algorithm", "files"}:
         known = False
     if not known:

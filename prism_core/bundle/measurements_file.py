@@ -52,6 +52,7 @@ def measurements_text(measurements: Sequence[Measurement]) -> str:
     ]
     note = json.dumps(NOTE)
     body = ",\n".join(lines)
+    # By hand: with `json_text` every count would take a line of its own.
     return f'{{"note": {note},\n"measurements": [\n{body}\n]}}\n'
 
 
@@ -91,6 +92,7 @@ def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
     known = isinstance(clique, list) and all(
         isinstance(name, str) and name in schema for name in clique
     )
+    # One order and no repetition: else one marginal could be listed in two ways.
     if not known or not clique or schema.canonical(clique) != tuple(clique):
         raise BundleError(
             "A measured clique does not name columns of the schema, once each and in their order.",
@@ -111,6 +113,7 @@ def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
         )
     if not isinstance(sigma, float) or not 0.0 < sigma < float("inf"):
         raise BundleError(f"The measurement {label} has no usable sigma.", field=MEASUREMENTS)
+    # Whole numbers below 2^62 were checked, so int64 holds them.
     values = np.array(counts, dtype=np.int64).reshape(shape)
     return Measurement(clique=tuple(clique), values=values, sigma=sigma, query=query, fine=fine)
 

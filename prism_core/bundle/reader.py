@@ -160,6 +160,7 @@ def _choices(plan: dict[str, Any], target: str) -> Choices:
         s=s,
         parts=parts,
         by_target=by_target,
+        # Its clique holds the target beside the features; a choice names these alone.
         interaction=tuple(name for name in found[0] if name != target) if found else None,
         triples=cliques["three-way"],
         picks=picks,

@@ -45,6 +45,7 @@ def sign(content: bytes, workspace: Path) -> Signed:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:
+        # In the workspace and never in a bundle: whoever gets one cannot sign another.
         secret = files.secret(files.folder(workspace) / KEY)
         key = Ed25519PrivateKey.from_private_bytes(secret)
     except OSError:

@@ -50,6 +50,7 @@ def _run_fit(arguments: argparse.Namespace) -> None:
         print(speed.FIT_HEAD)
     for columns in arguments.columns or COLUMNS:
         found = speed.measure_fit(columns, sample=arguments.sample, mbi=not arguments.no_mbi)
+        # Flushed: the largest table takes minutes, and what is done is to be seen.
         print(json.dumps(found) if arguments.json else speed.fit_row(found), flush=True)
 
 

@@ -97,6 +97,7 @@ def _codebook(arguments: argparse.Namespace) -> int:
         resource=arguments.resource,
         catalog=arguments.catalog,
     )
+    # Before anything is written: a draft would stand there half wished for.
     people = _people(arguments)
     # The person ID is named in the schema, and is never synthesised: it is no column of it.
     dropped = codebook.known([*arguments.leave_out, *filter(None, [arguments.person_id])])

@@ -171,6 +171,7 @@ def account_for(
         seed=arguments.seed,
         rng=rng,
         workspace=arguments.workspace,
+        # Public rows are not charged, whatever asset is named.
         known=None if public else name,
     )
 
@@ -222,6 +223,7 @@ def account_and_rows(
     table = ready(inputs.schema, inputs.raw, public=public, rng=rng, asked=asked)
     account = account_for(config, plan.delta, arguments, rng=rng, name=name)
     say_owed(account, prior)
+    # Without a ledger there are no other rows to recognise these among.
     if account.ledger is None:
         return account, table
     twin = recognise(account.ledger, account.asset, inputs.schema, inputs.raw, table, plan.hash)
@@ -279,6 +281,7 @@ def said_of(arguments: argparse.Namespace) -> CuratorStatement:
     """
     from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement
 
+    # Every option is there, "" where nothing was said: `add_said` made one for each.
     return CuratorStatement(**{name: getattr(arguments, name).strip() for name in LABELS})
 
 

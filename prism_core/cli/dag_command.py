@@ -107,6 +107,7 @@ def _about(dag: Dag, target: str, limit: int) -> tuple[dict[str, Any], list[str]
         "markov_blanket": dag.markov_blanket(target),
         "ancestors": dag.ancestors(target),
     }
+    # Without unmeasured nodes the causal S is the parents, which stand above.
     if dag.unmeasured:
         groups["causal_s"] = given_by(dag, "causal", target)
         groups["changes_not_covered"] = changes_not_covered(dag, target, groups["causal_s"])
@@ -147,6 +148,7 @@ def _ask(arguments: argparse.Namespace) -> None:
         if apart
         else f"{left} and {right} may depend on each other{known}: an open path connects them."
     )
+    # The answer holds in the graph all the same; only the rows cannot show it.
     hidden = [name for name in dag.unmeasured if name in {left, right, *given}]
     if hidden:
         text += (
@@ -160,6 +162,7 @@ def _ask(arguments: argparse.Namespace) -> None:
 def _convert(arguments: argparse.Namespace) -> None:
     drawing, out = _drawing(arguments), arguments.out
     suffix = out.suffix.lower()
+    # `-` has no suffix, so what is printed needs --to.
     form = arguments.to or formats.SUFFIXES.get(suffix)
     if form is None:
         raise StructureError(

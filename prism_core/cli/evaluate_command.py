@@ -178,6 +178,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         return
     _check_unused(arguments)
     schema, synthetic, aims, local = _what(arguments)
+    # Other tables of a curator are taken to be written like the run's own.
     style = {key: local[key] for key in ("separator", "encoding") if key in local}
 
     def opened_rows(place: str) -> RawTable | BigTable:

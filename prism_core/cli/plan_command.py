@@ -135,9 +135,11 @@ def _plan_text(plan: Plan) -> str:
     lines += [
         f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
         f"{query.noise:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
+        # Fine counts too: they are measured, and paid for.
         for query in plan.with_fine
     ]
     if plan.interactions is not None:
+        # What is chosen privately is not known here, but what its counts will cost is.
         look = plan.interactions
         what = f"a set of {len(look.candidates):,} that acts together"
         lines.append(
@@ -238,6 +240,7 @@ def _side_by_side(path: Path, config: RunConfig, facts: PlanInputs) -> tuple[dic
 def _table(rows: dict[str, tuple[Difference, ...]]) -> str:
     """A line for every entry that differs somewhere, and for every outcome."""
     whats: dict[str, Difference] = {}
+    # Wishes stand above what comes of them, whichever scenario changes them first.
     for kind in ("entry", "outcome"):
         for found in rows.values():
             whats |= {row.what: row for row in found if row.kind == kind and row.what not in whats}
@@ -245,6 +248,7 @@ def _table(rows: dict[str, tuple[Difference, ...]]) -> str:
     wide = max(_WIDTH, *(len(what) + 2 for what in whats))
     lines = [_line("", [BASE, *rows], wide)]
     for what, example in whats.items():
+        # The first plan is the same in every difference, so any of them shows its value.
         cells = [_cell(example.what, example.a)]
         for found in by_what.values():
             row = found.get(what)

@@ -150,6 +150,7 @@ def _private_marks(table: TableConfig) -> frozenset[str]:
     if table.public:
         return frozenset()
     files = [path for path in (table.train, table.holdout) if isinstance(path, Path)]
+    # A file that is not there has no mark, and nothing can be a copy of it.
     return frozenset(filter(None, map(file_mark, files)))
 
 
@@ -159,6 +160,7 @@ def _check_public(path: Path, table: TableConfig) -> None:
 
     private = [] if table.public else [table.train, table.holdout]
     own, _ = split_sheet(path)
+    # A database has no file that could be named as one.
     others = [split_sheet(other)[0] for other in private if isinstance(other, Path)]
     if any(
         # samefile, not equal paths: by a link or another spelling they are the same rows. Of a
@@ -238,6 +240,7 @@ def _rehearse(
         points.append(point)
         if arguments.json:
             _line({"point": point.to_dict()})
+    # In the order of the command: first of shifts, then of designs.
     order = [variant.name for variant in rehearsal.variants]
     found = sorted(
         estimates(points, rows=rows.title),
@@ -263,6 +266,7 @@ def _auto(
 
     if len(shifts) > 1:
         raise ConfigError("--auto chooses under one shift.", field="shift")
+    # At once: the first choice takes many runs.
     if not arguments.json:
         sys.stdout.write("\n".join([*_head(rows), ""]) + "\n")
     for epsilon in epsilons:

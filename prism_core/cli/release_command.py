@@ -80,6 +80,7 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.synthesis.engine.cache import load_meanwhile
 
     config = within_limit(configs.load(arguments.config), arguments)
+    # A wish like others, so it stands in the plan and in run.toml.
     if arguments.engine is not None:
         config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
     load_meanwhile(config.synthesis)  # before the other imports, which take as long

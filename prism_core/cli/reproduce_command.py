@@ -170,6 +170,7 @@ def _draw(found: Sequence[ResultRow], chosen: Benchmark, out: Path) -> None:
     from prism_core.reproduction.result_tables import title
 
     drawn = []
+    # A figure for each number of rows: lines of one figure must differ in method alone.
     for size in dict.fromkeys(row.rows for row in found):
         some = [row for row in found if row.rows == size]
         for one in paper_figures(some, f"{chosen.title}, {size:,} synthetic rows", title):
@@ -182,6 +183,7 @@ def _told(arguments: argparse.Namespace, chosen: Benchmark) -> Iterator[RunOutco
     from prism_core.reproduction import run, wanted
 
     asked = _asked(arguments)
+    # A run gives one outcome for each number of rows.
     total = sum(len(one.sizes) for one in wanted(chosen, **asked))
     # Not os.cpu_count: a container or taskset may leave this process fewer cores.
     jobs = arguments.jobs or len(os.sched_getaffinity(0))
@@ -239,6 +241,7 @@ def _all(arguments: argparse.Namespace) -> None:
     book = Results() if arguments.fresh else load_results(arguments.out)
     for one in chosen:
         found = rows(_told(arguments, one))
+        # Benchmark by benchmark: each row names the command that makes it alone.
         book = book.merged(found, this_command(_command(arguments, one.name)))
         _write(arguments.out, book.to_text())  # what is done stands, whatever comes after
     _write_tables(arguments.out, book, arguments.readme)
@@ -255,6 +258,7 @@ def _chosen(name: str, adult: Path | None) -> Benchmark:
 
 def _command(arguments: argparse.Namespace, name: str) -> str:
     """What made the rows, in a form that can be typed again; places of this machine stay out."""
+    # Without --jobs and --adult: rows do not depend on them, and a place is of this machine.
     wishes = {
         "--epsilon": arguments.epsilon,
         "--seeds": str(arguments.seeds),

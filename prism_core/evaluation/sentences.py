@@ -207,6 +207,7 @@ def confusion(found: Confusion) -> str:
     wrong = counts - np.diag(np.diag(counts))
     if not wrong.any():
         return f"{text}."
+    # In rows and not as a share: a rare class would be named for a handful of people.
     true, taken = np.unravel_index(int(wrong.argmax()), wrong.shape)
     return (
         f"{text}; most often {found.labels[true]} is taken for {found.labels[taken]} "
@@ -246,6 +247,7 @@ def error_split(errors: Sequence[TaskMarginalError]) -> str:
         f" {len(measured):,} of {len(known):,} pairs were measured; "
         f"{len(beyond):,} of these are farther off than noise alone would put them."
     )
+    # Nothing was paid for these, so their whole error is that of the structure.
     unmeasured = [error for error in known if error.sigma is None]
     if unmeasured:
         worst = ", ".join(f"{error.name} ({error.total:z.3f})" for error in unmeasured[:3])

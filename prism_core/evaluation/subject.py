@@ -102,6 +102,7 @@ class Subject:
     @property
     def from_s(self) -> Subject | None:
         """The same with S alone to predict from; None where S is empty or leaves nothing out."""
+        # Of all columns, whichever this subject learns from.
         whole = set(replace(self, s_alone=False).features)
         return replace(self, s_alone=True) if self.s and set(self.s) < whole else None
 

@@ -161,6 +161,7 @@ def _draw(panels: _Panels) -> go.Figure:
     tall = len(panels.rows)
     axis = {"tickfont": {"size": 11}, "ticks": ""}
     many = len(panels.columns) > 12
+    # Downwards, as a table is read: the first level stands at the top.
     down = theme.name_axis(panels.rows, limit=26) | axis | {"range": [tall - 0.5, -0.5]}
     right = (
         theme.name_axis(panels.columns, limit=20)
@@ -186,6 +187,7 @@ def _draw(panels: _Panels) -> go.Figure:
             "title": {"text": theme.safe(panels.row_title, 30) if number == 1 else ""},
         }
     figure = theme.new_figure(
+        # A column of many levels is not to make an endless page.
         height=min(1100, 210 + 22 * max(8, tall)),
         margin={"l": 16, "r": 16, "t": 48, "b": 16},
         **layout,

@@ -77,21 +77,25 @@ def bounds_figure(lines: Sequence[MarginalBounds]) -> go.Figure:
     shown = list(lines[:MOST_MARGINALS])
     if not shown:
         return theme.sentence_figure("There are no marginals with the target yet.")
+    # Expected errors are the smaller ones, so they set the low end.
     low = math.log10(min([_place(line.expected) for line in shown]))
     figure = theme.new_figure(
         height=120 + 24 * max(3, len(shown)),
         xaxis={
             "title": {"text": "l1 error over the number of rows (log scale)"},
             "type": "log",
+            # Axis ranges of a logarithmic axis are exponents.
             "range": [low - 0.15, math.log10(_WIDEST) + 0.03],
             "tickformat": "~%",
             "showgrid": True,
+            # Over less than two decades ticks at 1, 2 and 5 too, or there would be one or two.
             "dtick": 1 if low < -2 else "D2",
         },
         yaxis=theme.rows_axis([line.label for line in shown], limit=48) | {"showgrid": True},
     )
     places = list(range(len(shown)))
     figure.add_scatter(  # one broken line joins each pair
+        # None ends a line, so one trace draws them all.
         x=[x for line in shown for x in (_place(line.expected), _place(line.l1), None)],
         y=[y for place in places for y in (place, place, None)],
         mode="lines",
@@ -152,6 +156,7 @@ def trade_off_figure(
     # 0 has no place on a logarithmic axis.
     shown = [gain for gain in curve if gain.rate > 0.0] if log else list(curve)
     axis = {"tickformat": "~%", "showgrid": True, "type": "log" if log else "linear"}
+    # The line of a test that knows nothing starts where the curve does.
     least = shown[0].rate if shown else 1e-4
     figure = theme.new_figure(
         height=380,

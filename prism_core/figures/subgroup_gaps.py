@@ -58,6 +58,7 @@ def gaps_figure(gaps: Sequence[SubgroupGap], column: str) -> go.Figure:
             _dots(
                 figure,
                 [
+                    # A little apart, so that the marks of both sides do not cover each other.
                     (labels.index(gap.label) + shift, gap)
                     for gap in gaps
                     if gap.trained_on == side and getattr(gap, value) is not None
@@ -86,6 +87,7 @@ def _dots(
         mode="markers",
         name=name,
         legendgroup=name,
+        # Once: both panels have the same names.
         showlegend=not end,
         marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 2}},
         error_x={

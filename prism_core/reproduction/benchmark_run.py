@@ -82,6 +82,7 @@ def make(asked: RunRequest, case: Case) -> SyntheticTables:
         PrismError: where the method cannot run on these rows.
     """
     if asked.method.one_row:
+        # Test rows stay as they are, so both ways are scored on the same ones.
         case = replace(case, train=case.train.one_row_each)
     if case.train.person is not None and asked.method.family not in _SEVERAL_ROWS:
         raise ConfigError(
@@ -224,6 +225,7 @@ def most_correlated_not_private(table: EncodedTable, target: str, k: int) -> tup
     y = table.column(target).astype(float)
     found: dict[str, float] = {}
     for name in table.schema.names:
+        # A constant column has no correlation: 0 / 0.
         x = table.column(name).astype(float)
         if name != target and x.std() > 0.0 and y.std() > 0.0:
             found[name] = abs(float(np.corrcoef(x, y)[0, 1]))
@@ -251,6 +253,7 @@ def _rehearsed(bench: Benchmark, scenario: Scenario, epsilon: float) -> Scenario
         sized = replace(scenario, synthesis=replace(scenario.synthesis, rows=bench.sizes[0]))
         _chosen[key] = choose(sized, stand_in, epsilon, seeds=TRIALS, jobs=1).scenario
     found = _chosen[key]
+    # Only what was chosen: the rehearsal's number of rows is not this run's.
     budget = replace(scenario.budget, allocation=found.budget.allocation, tilt=found.budget.tilt)
     return replace(
         scenario, budget=budget, task=replace(scenario.task, three_way=found.task.three_way)
@@ -270,6 +273,7 @@ def _comparator(asked: RunRequest, case: Case, name: str) -> SyntheticTables:
     return SyntheticTables(
         tables=tuple(EncodedTable(schema=case.schema, codes=one, public=True) for one in codes),
         protected=None,
+        # To the first table, as for the other methods.
         seconds=seconds[0],
     )
 

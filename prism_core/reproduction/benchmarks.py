@@ -235,6 +235,7 @@ def adult_benchmark(path: str | Path | None = None) -> Benchmark:
         title="Adult Income",
         target=adult_table.TARGET,
         top_k=8,
+        # All columns but the target.
         k_ours=11,
         methods=(
             "predictive-opt",

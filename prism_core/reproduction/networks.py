@@ -123,6 +123,7 @@ class Network:
         drawn: dict[str, NDArray[np.int32]] = {}
         for table in self.tables:
             drawn[table.name] = table.draw(drawn, rng.random(rows))
+        # In the order of the tables, which is that of the schema's columns.
         return np.column_stack(list(drawn.values()))
 
 
@@ -173,6 +174,7 @@ def load(name: str) -> Network:
     """
     if name not in NETWORKS:
         raise ConfigError(f"network must be one of {', '.join(NETWORKS)}.", field="network")
+    # Found and not imported: of the whole package one file is read here.
     spec = find_spec("pgmpy")
     if spec is None or spec.origin is None:
         raise _missing()
@@ -193,10 +195,12 @@ def network_benchmark(name: str, target: str | None = None) -> Benchmark:
     if name not in NETWORKS:
         raise ConfigError(f"network must be one of {', '.join(NETWORKS)}.", field="network")
     chosen = target or NETWORKS[name].target
+    # The default target needs no look into the file, so benchmarks are listed without pgmpy.
     if target is not None and target not in load(name).dag.nodes:
         raise ConfigError(f"The network {name} has no node {target!r}.", field="target")
     default = chosen == NETWORKS[name].target
     return Benchmark(
+        # With its default target a network has the name under which results are stored.
         name=f"bn:{name}" if default else f"bn:{name}:{chosen}",
         title=f"Bayesian network {name}, target {chosen}",
         target=chosen,

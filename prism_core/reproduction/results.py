@@ -76,6 +76,7 @@ class Results:
             if old is None or len(row.seeds) >= len(old[0].seeds):
                 found[row.key] = (row, len(self.made))
         everyone = (*self.made, made)
+        # A command that no row stands for is dropped, so places move up.
         used = sorted({place for _, place in found.values()})
         new = {place: index for index, place in enumerate(used)}
         # By key, so that the same rows are the same text, whatever order they came in.
@@ -89,6 +90,7 @@ class Results:
     def to_text(self) -> str:
         """As it stands in the file: one row a line, so that changes can be read."""
         head = {"format": _FORMAT, "made": [made.to_dict() for made in self.made]}
+        # The rows are put in by hand: `json` would spread each over many lines.
         opened = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
         lines = ",\n".join(
             "  " + json.dumps(row.to_dict() | {"made": place}, allow_nan=False)
@@ -172,6 +174,7 @@ class Stored:
 
     def only(self, shown: Callable[[Sequence[ResultRow]], Sequence[ResultRow]]) -> Stored:
         """The rows that `shown` keeps, in its order."""
+        # By key, as what is shown may come in another order.
         known = dict(zip((row.key for row in self.rows), self.made, strict=True))
         kept = tuple(shown(self.rows))
         return Stored(rows=kept, made=tuple(known[row.key] for row in kept))

@@ -247,6 +247,7 @@ def task_rows(
     rows = [comparison.distance("task_tv", name, (name, target), 1.0) for name in features]
     found = [*rows, comparison.mean("task_tv_mean", "all columns", rows)]
     if not comparison.obstacle:
+        # As in `pair_rows`: by the distance alone the pair with most cells would win.
         worst = max(rows, key=lambda row: (row.value or 0.0) - (row.floor or 0.0))
         found.append(replace(worst, name="task_tv_max"))
     if s:

@@ -184,6 +184,7 @@ def room(place: Path, schema: Schema, entries: int) -> Iterator[Path]:
     Raises:
         LedgerError: when the disk is full.
     """
+    # `write` escapes what is not ASCII: a letter of two bytes takes six.
     size = 4 * len(schema_file.dumps(schema).encode()) + _AN_ENTRY * len(schema.names) * (
         entries + 1
     )
@@ -344,6 +345,7 @@ def _session(place: Path, document: dict[str, Any]) -> Session:
 
 
 def _question(plan: HoldoutPlan, entry: dict[str, Any]) -> Question:
+    # Through the checks of a new question: the file may have been changed.
     return question(
         plan.schema,
         plan.target,

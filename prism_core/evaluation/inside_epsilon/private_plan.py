@@ -255,6 +255,7 @@ def _numeric_events(column: Column, total: float) -> tuple[GaussianEvent, ...]:
     events: list[GaussianEvent] = []
     for label in ("squared errors on the holdout rows", "squared errors of the synthetic mean"):
         one = spender.gaussian(total * (1.0 - share) / 2.0, 0.0, label)
+        # The cost depends on sigma over sensitivity alone, so both may grow together.
         sigma = one.sigma * STEPS / one.sensitivity
         events.append(GaussianEvent(sigma=sigma, sensitivity=float(STEPS), label=label))
     if column.valueless_codes:

@@ -77,5 +77,6 @@ def kept_interval(
         return None
     room = real.draws[name] - floor.draws[name]
     good = room > 0.0
+    # NaN is left out of the percentiles, and too many of them leave no interval.
     share = (made.draws[name] - floor.draws[name]) / np.where(good, room, np.nan)
     return percentiles(share)

@@ -209,6 +209,7 @@ def _scale(table: EncodedTable, names: Sequence[str]) -> NDArray[np.float64]:
     codes, known = _numbers(table, names), table.ordered[:, _places(table, names)]
     if known.all():
         return np.stack([codes.mean(axis=0), codes.std(axis=0)])
+    # A column of special values alone has no mean; 0 over 1 keeps it out without a warning.
     rows = np.maximum(known.sum(axis=0), 1)
     mean = codes.sum(axis=0, where=known) / rows
     return np.stack([mean, np.sqrt(((codes - mean) ** 2).sum(axis=0, where=known) / rows)])

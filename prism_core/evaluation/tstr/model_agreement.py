@@ -109,6 +109,7 @@ def _coefficients(
     schema = subject.schema
     labels = schema[subject.target].labels()
     tables = (subject.synthetic, subject.train)
+    # In the order of `_terms`, of which there is one for every code.
     counts = [
         np.concatenate([np.bincount(t.column(n), minlength=schema.size(n)) for n in made.features])
         for t in tables
@@ -149,6 +150,7 @@ def _rows_of_both(
     """Coefficient rows of the classes that both models know."""
     rows = [_by_class(made), _by_class(real)]
     if made.classes == 2:
+        # The row of the second class says it all: that of the first is its negative.
         return [("", rows[0][1], rows[1][1])] if 1 in rows[0] and 1 in rows[1] else []
     return [(labels[k], rows[0][k], rows[1][k]) for k in sorted(rows[0].keys() & rows[1].keys())]
 
@@ -189,6 +191,7 @@ def _importances(
         progress(place / len(made.features), f"shuffling column {place + 1:,}")
         # One shuffle for both models, or chance would set them apart.
         shuffled = _shuffled(test, name, rng)
+        # Defined here as well: shuffling leaves the target as it is.
         lost = [
             full - (_quality(fitted, shuffled, found.target) or 0.0)
             for full, fitted in ((whole[0], made), (whole[1], real))
@@ -232,6 +235,7 @@ def ridge_weights(
     for fitted in (made, real):
         row = np.array(fitted.model.coef_, dtype=float)
         assert fitted.scale is not None
+        # A coefficient is for one deviation of its own fit rows; brought to that of the real ones.
         own = fitted.scale[1]
         row[:numeric] *= np.where(own > 0, real.scale[1] / np.where(own > 0, own, 1.0), 0.0)
         rows.append(np.where(levels, centred(row, terms, seen & levels), row))
@@ -259,6 +263,7 @@ def _counts(subject: Subject, fitted: Regressor, side: str) -> NDArray[np.int64]
     schema = table.schema
     found = [table.n for name in fitted.features if schema[name].binned]
     for name in fitted.features:
+        # As `ridge_terms` orders them: values of numeric columns first, then indicators by column.
         column = schema[name]
         each = np.bincount(table.column(name), minlength=column.size)
         found += each[column.level_count if column.binned else 0 :].tolist()

@@ -131,6 +131,7 @@ def predict(
     check_learners((learner,), subject.learners)
     target, features, by_class = subject.target, subject.features, subject.as_classes
     test = labelled(subject.holdout, target)
+    # One set for both sides and the floor: the interval of a difference needs the same rows.
     sampled = resamples(test.n, rng, test.person)
 
     def tried(side: Side, table: EncodedTable) -> Attempt:

@@ -153,6 +153,7 @@ def weighted_kappa(y: NDArray[np.integer], proba: NDArray[np.float64]) -> float 
         return None
     from sklearn.metrics import cohen_kappa_score
 
+    # All declared classes: by default it would weigh distances among those that appear.
     labels = np.arange(proba.shape[1])
     return float(cohen_kappa_score(y, taken, labels=labels, weights="quadratic"))
 

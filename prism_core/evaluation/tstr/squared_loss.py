@@ -66,6 +66,7 @@ def attempt_numeric(
     y = target_values(test, target)
     shown = np.unique(rows.column(target))
     label = table.schema[target].labels()[shown[0]]
+    # Unlike a classifier a regression can be fitted to one value: it learns a constant.
     alone = f"All {named} have {target} = {label}, so that is what is predicted everywhere."
     return replace(
         scored_numbers(y, predicted, sampled),
@@ -84,6 +85,7 @@ def numeric_floor(
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
     known = test if train is None else labelled(train, target)
+    # Training rows without a known target have no mean.
     source = known if known.n else test
     if not source.n or not test.n:
         return Attempt()
@@ -149,6 +151,7 @@ def scored_numbers(
         sampled: resamples of these rows.
     """
     if len(y) < FEWEST:
+        # The sentence that says so is from `numeric_notes`.
         return Attempt()
     scores = {name: score(y, predicted) for name, score in METRICS.items()}
     values = {name: value for name, value in scores.items() if value is not None}

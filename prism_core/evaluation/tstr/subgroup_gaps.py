@@ -149,6 +149,7 @@ def difference_interval(one: tuple[int, int], other: tuple[int, int]) -> Interva
     (low, high), (other_low, other_high) = share_interval(*one), share_interval(*other)
     share, other_share = one[0] / one[1], other[0] / other[1]
     gap = share - other_share
+    # Both shares are independent, so distances to their ends add up as squares.
     below = np.hypot(share - low, other_high - other_share)
     above = np.hypot(high - share, other_share - other_low)
     return float(gap - below), float(gap + above)

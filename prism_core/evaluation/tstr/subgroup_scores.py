@@ -103,6 +103,7 @@ def _group(
     rows = int(inside.sum())
     if rows < least:
         return Subgroup(label=label, rows=None, note=f"Fewer than {least:,} rows: suppressed.")
+    # All test rows have a known target, so the codes are those of levels.
     y = found.test.column(found.target)[inside]
     column = found.test.schema[found.target]
     labels = column.labels()[: column.level_count]
@@ -110,6 +111,7 @@ def _group(
     if made is None:
         return Subgroup(label=label, rows=rows, note=" ".join(found.made.notes) or "Not scored.")
     real = _inside(found, found.real, inside, rng) or Attempt()
+    # R^2 within a group would be against the group's own mean, which differs from group to group.
     name = "rmse" if found.numeric else "auc"
     curve, note = None, ""
     if found.numeric:
@@ -149,6 +151,7 @@ def _inside(
     """The scores of one side on the rows of a group; None where nothing was fitted."""
     if side is None:
         return None
+    # Numbered anew by `take`, from 0 and without gaps, as resamples of persons need.
     person = found.test.take(np.flatnonzero(inside)).person
     sampled = resamples(int(inside.sum()), rng, person)
     if found.numeric:
