@@ -89,7 +89,7 @@ def _codebook(arguments: argparse.Namespace) -> int:
     if arguments.to is not None:
         return _convert(arguments)
     from prism_core.data.codebooks import read_codebook
-    from prism_core.data.codebooks.draft_text import draft_text
+    from prism_core.data.codebooks.codebook import draft_text
 
     codebook = read_codebook(
         arguments.file,

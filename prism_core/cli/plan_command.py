@@ -71,8 +71,8 @@ def _add_wishes(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> None:
+    from prism_core.planning.asked_marginals import most_passes, passes_text
     from prism_core.planning.design import design
-    from prism_core.planning.table_passes import most_passes, passes_text
     from prism_core.planning.wishes import config as configs
     from prism_core.runs.inputs import fits_memory
 

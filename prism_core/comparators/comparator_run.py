@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.comparators.adaptive_run import AdaptiveRun
-from prism_core.comparators.aim import aim
 from prism_core.comparators.comparator_plan import ComparatorPlan, RhoFilter
-from prism_core.comparators.independent import independent
-from prism_core.comparators.mst import mst
+from prism_core.comparators.mst_aim import aim, independent, mst
 from prism_core.data.decoding import decode
 from prism_core.data.source import Rows, check_fits
 from prism_core.errors import PrivacyError

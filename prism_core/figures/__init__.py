@@ -19,7 +19,12 @@ from prism_core.figures.fidelity_panels import (
 )
 from prism_core.figures.found_parts import parts_figure, parts_words
 from prism_core.figures.guarantees import bounds_figure, erm_figure, odds_figure, trade_off_figure
-from prism_core.figures.learner_scores import METRIC_TITLES, learners_figure, subgroup_figure
+from prism_core.figures.learner_scores import (
+    METRIC_TITLES,
+    gaps_figure,
+    learners_figure,
+    subgroup_figure,
+)
 from prism_core.figures.predictions import (
     agreement_figure,
     calibration_figure,
@@ -37,7 +42,6 @@ from prism_core.figures.shares import (
     pool_style,
 )
 from prism_core.figures.story_dots import story_dots
-from prism_core.figures.subgroup_gaps import gaps_figure
 from prism_core.figures.theme import PALETTE, CaptionedFigure, safe
 
 __all__ = [

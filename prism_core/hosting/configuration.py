@@ -1,4 +1,4 @@
-"""The hosting file: the provider of identities, roles, the committee, and sources of rows.
+"""The hosting file: identities, roles, the committee, sources of rows, and what runs may take.
 
 Whoever runs the server writes it and names it in `PRISM_HOSTING`. Without that variable there is no
 hosted form. It holds the client's secret, so nobody else on the machine may read it.
@@ -8,21 +8,79 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from prism_core.errors import ConfigError
-from prism_core.hosting import run_limits
-from prism_core.hosting.run_limits import RunLimits
 from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+UPLOAD_MB = 256
+"""As much as is read into memory at all."""
+
+MOST_WORKERS = 64
+
+_RUN_RANGES: dict[str, tuple[float, float, str]] = {
+    "workers": (1, MOST_WORKERS, f"a whole number from 1 to {MOST_WORKERS}"),
+    "memory_gb": (1, 4096, "a number of gigabytes from 1 to 4096"),
+    "kept_days": (1, 3650, "a number of days from 1 to 3650"),
+    "upload_mb": (1, UPLOAD_MB, f"a whole number of megabytes from 1 to {UPLOAD_MB}"),
+}
+_WHOLE = ("workers", "upload_mb")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLimits:
+    """Bounds for the runs of the dashboard.
+
+    Attributes:
+        workers: how many runs work at once; the others wait in order. None for no bound.
+        memory_gb: memory that one process of a run may take, None for no bound.
+        kept_days: how long the folder of a step stays that nobody came back for.
+        upload_mb: how large an uploaded file may be; a larger one is refused before it is read.
+
+    Raises:
+        ConfigError: naming the entry.
+    """
+
+    workers: int | None = None
+    memory_gb: float | None = None
+    kept_days: float = 7
+    upload_mb: int = UPLOAD_MB
+
+    def __post_init__(self) -> None:
+        for name, (least, most, allowed) in _RUN_RANGES.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            kind = int if name in _WHOLE else (int, float)
+            right = isinstance(value, kind) and not isinstance(value, bool)
+            if not right or not least <= value <= most:
+                raise ConfigError(f"{name} in the hosting file must be {allowed}.", field=name)
+
+
+RUN_ENTRIES = tuple(one.name for one in fields(RunLimits))
+
+
+def hosted_limits(entries: Mapping[str, object]) -> RunLimits:
+    """The limits of a server: one run for each core, where the hosting file says nothing else.
+
+    Args:
+        entries: of its section [runs]; their names are known.
+
+    Raises:
+        ConfigError: naming the entry that is not usable.
+    """
+    cores = min(os.cpu_count() or 1, MOST_WORKERS)  # a larger machine is no error of the file
+    return replace(RunLimits(workers=cores), **entries)
+
 
 Role: TypeAlias = Literal["curator", "reviewer", "auditor", "administrator"]
 
@@ -50,7 +108,7 @@ _ENTRIES: dict[str, tuple[str, ...]] = {
     "identity": ("roles_claim", "roles_file", "claim_values", "login_hours"),
     "committee": ("name", "quorum"),
     "sources": ("file",),
-    "runs": run_limits.ENTRIES,
+    "runs": RUN_ENTRIES,
 }
 
 
@@ -152,7 +210,7 @@ def load(path: Path) -> Hosting:
         committee=committee.get("name", "privacy committee"),
         quorum=committee.get("quorum", 1),
         sources=None if sources is None else _beside(path, sources, "file"),
-        runs=run_limits.hosted_limits(document.get("runs", {})),
+        runs=hosted_limits(document.get("runs", {})),
     )
 
 

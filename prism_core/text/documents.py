@@ -10,7 +10,7 @@ import base64
 from functools import cache
 from typing import TYPE_CHECKING
 
-from prism_core.text.languages import MARKS, Language, LanguageCode
+from prism_core.text.languages import MARKS, TEMPLATES, Language, LanguageCode, translated
 from prism_core.text.markdown import pieces, plain
 from prism_core.text.numbers import (
     count_text,
@@ -29,7 +29,6 @@ from prism_core.text.numbers import (
     up,
     whole_percent,
 )
-from prism_core.text.phrases import TEMPLATES, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -40,8 +40,15 @@ from prism_core.rehearsal.variants import PLANNED
 from prism_core.structure.dag import Dag
 from prism_core.structure.roles import ROLE_TEXT
 from prism_core.text import documents
-from prism_core.text.languages import LANGUAGES, MARKS, NAMES, language
-from prism_core.text.phrases import _HOLE, catalogue, translated
+from prism_core.text.languages import (
+    _HOLE,
+    LANGUAGES,
+    MARKS,
+    NAMES,
+    catalogue,
+    language,
+    translated,
+)
 from tests.support import bundles
 from tests.support.approvals import FAST, STATED, approval
 from tests.support.reports import REHEARSED, staged

@@ -17,8 +17,7 @@ from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.approved_done import approved_done
 from prism_core.bundle.report.report_html import report
-from prism_core.bundle.write.contents import datapackage
-from prism_core.bundle.write.readme import readme
+from prism_core.bundle.write.contents import datapackage, readme
 from prism_core.cli import main
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema

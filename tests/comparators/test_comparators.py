@@ -374,7 +374,7 @@ def test_trees_stay_within_their_share(monkeypatch, most):
         return forecast(dict.fromkeys(names, 3), cliques).cells
 
     assert cells() > 120
-    monkeypatch.setattr("prism_core.comparators.aim.TREE_CELLS", most)
+    monkeypatch.setattr("prism_core.comparators.mst_aim.TREE_CELLS", most)
     assert cells() <= most
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prism_core.data.codebooks import read_codebook, table_schema_text
-from prism_core.data.codebooks.draft_text import draft_text
+from prism_core.data.codebooks.codebook import draft_text
 from prism_core.data.schema import column_form
 from prism_core.learning.domain.outline_io import loads_outline
 from tests.fuzz.registry import Case, as_text, entry, every

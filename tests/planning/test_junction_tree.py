@@ -16,7 +16,6 @@ from prism_core.data.schema.schema import Schema
 from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
-from prism_core.planning.tree.enlargement import enlarged_cells
 from prism_core.planning.tree.junction_tree import (
     BYTES_PER_CELL,
     Forecast,
@@ -27,6 +26,7 @@ from prism_core.planning.tree.junction_tree import (
     rooted,
     total_cells,
 )
+from prism_core.planning.tree.size import enlarged_cells
 from prism_core.planning.wishes.task import ALLOCATIONS, MODELS, Budget, Synthesis, Task
 from tests.support.interaction_graphs import interaction_graph
 

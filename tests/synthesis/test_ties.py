@@ -22,7 +22,7 @@ from prism_core.synthesis.measure import Measurement, measure
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.release import release
 from prism_core.synthesis.select import AdaptiveChooser
-from prism_core.synthesis.select.pair_noise import PairNoise, pair_noises, variance_told
+from prism_core.synthesis.select.adaptive import PairNoise, pair_noises, variance_told
 from tests.support.noise import Best
 
 pytestmark = pytest.mark.privacy

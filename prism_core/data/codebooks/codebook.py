@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.resources import check_count
+from prism_core.data.schema import schema_file
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from prism_core.data.codebooks.codebook_column import CodebookColumn, OpenColumn
     from prism_core.data.codebooks.usual_bounds import UsualBounds
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LEVELS = 200_000
 """Most codes of all columns: a list that is written once may hold for thousands of them."""
+_LONGEST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,3 +187,35 @@ class Codebook:
             codebook=self.source,
             **people,
         )
+
+
+def draft_text(codebook: Codebook, people: Mapping[str, Any] | None = None) -> str:
+    """The YAML of the schema, with a line of comment for each column that is open.
+
+    Where nothing is open, it is the text of `Codebook.schema`, or of an outline where columns are
+    to be learned. An open column has what is known, and is refused by name until the rest is typed.
+
+    Args:
+        codebook: what is written.
+        people: who a row is, as in `Schema`: one_row_per_person, person_id and persons.
+    """
+    people = dict(people or {})
+    if not codebook.open and not codebook.learned:
+        return schema_file.dumps(codebook.schema(**people))
+    document: dict[str, Any] = {"version": 1, "provenance": "codebook"}
+    document |= {key: value for key, value in people.items() if value not in (None, False)}
+    document["codebook"] = codebook.source.to_dict()
+    document["columns"] = [
+        column.entry if column.column is None else schema_file.column_dict(column.column)
+        for column in codebook.columns
+    ]
+    lines = [f"{one.column}: {one.sentence}" for one in codebook.open]
+    return _comments(lines) + schema_file.dump(document)
+
+
+def _comments(lines: list[str]) -> str:
+    if not lines:
+        return ""
+    # A line end in a name would end the comment.
+    shown = ["".join(sign if sign.isprintable() else " " for sign in line) for line in lines]
+    return "".join(f"# {line[:_LONGEST]}\n" for line in ["The codebook leaves open:", *shown, ""])

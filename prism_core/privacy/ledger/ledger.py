@@ -19,7 +19,7 @@ from prism_core.privacy.accountants.accountant import CHARGEABLE, Spent
 from prism_core.privacy.events import Event, event_dict
 from prism_core.privacy.ledger import audit, composition, fingerprint, rules
 from prism_core.privacy.ledger import chain_head as heads
-from prism_core.privacy.ledger.charge_checks import check_approval, check_budget, check_whole
+from prism_core.privacy.ledger.audit import check_approval, check_budget, check_whole
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.queries import (
     all_assets,

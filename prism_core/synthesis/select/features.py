@@ -1,4 +1,7 @@
-"""Private choice of the features S, by scores or by a private logistic regression."""
+"""Private choice of the features S, by scores or by a private logistic regression.
+
+And the private look for features that act together on Y beyond what the pairs say.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.errors import PrivacyError
+from prism_core.planning.interactions import contrasts
 from prism_core.planning.regression import regression_of
 from prism_core.privacy.contribution import ONE_ROW, Contribution
 from prism_core.privacy.events import GaussianEvent
-from prism_core.privacy.mechanisms import private_choice, private_top_k
+from prism_core.privacy.mechanisms import check_noise_of_table, private_choice, private_top_k
 from prism_core.privacy.noisy_gradient import coefficients
-from prism_core.privacy.scores import chance_association, mutual_information, scaled_association
+from prism_core.privacy.scores import (
+    chance_association,
+    interaction,
+    mutual_information,
+    scaled_association,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +32,9 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import SelectionChoice
+    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.noise import NoiseSource
+    from prism_core.synthesis.model import Model
 
 CHANCE = 2.0
 """How many times the association that chance alone gives is taken off a feature's own; see
@@ -171,3 +182,52 @@ def _size(values: NDArray[np.float64], noise: float) -> float:
     centred = values - values.mean(axis=0)
     free = (values.shape[0] - 1) * values.shape[1]
     return float((centred**2).sum()) - noise**2 * free
+
+
+def choose_interaction(table: Rows, plan: Plan, model: Model, noise: NoiseSource) -> Clique | None:
+    """A set of features that act together on Y, or None where none is above the bar.
+
+    The exponential mechanism among the candidates, scored by `scores.interaction`, and *nothing*,
+    whose score is the bar of the plan.
+
+    Args:
+        table: the private rows.
+        plan: holds the candidates and the budget of the look.
+        model: of noisy pairs with Y only (post-processing).
+        noise: where the randomness comes from.
+
+    Spends: the look of the plan, one choice; sensitivity 2 (for one row a person).
+
+    Raises:
+        PrivacyError: for known noise on a private table, before a row is read.
+    """
+    choice = plan.interactions
+    assert choice is not None
+    check_noise_of_table(table, noise)
+    target = plan.task.target
+    functions = {name: contrasts(plan.domain[name]) for name in plan.s}
+    cliques = [(*names, target) for names in choice.candidates]
+
+    # A function, so that rows are read within the mechanism only.
+    def scores(rows: Rows) -> list[float]:
+        counted = zip(choice.candidates, cliques, rows.counts(cliques), strict=True)
+        return [
+            *(
+                interaction(
+                    counts,
+                    np.asarray(model.marginal(clique)),
+                    [functions[name] for name in names],
+                )
+                for names, clique, counts in counted
+            ),
+            choice.bar,
+        ]
+
+    index = private_choice(
+        table,
+        scores,
+        sensitivity=choice.sensitivity,
+        epsilon=choice.event.epsilon,
+        noise=noise,
+    )
+    return choice.candidates[index] if index < len(choice.candidates) else None

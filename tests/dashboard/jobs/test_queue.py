@@ -16,7 +16,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import ConfigError
 from prism_core.hosting import configuration
-from prism_core.hosting.run_limits import RunLimits, hosted_limits
+from prism_core.hosting.configuration import RunLimits, hosted_limits
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.rules import HOSTING_VARIABLE
 from tests.support.hosting import claims, hosting_file

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from prism_core.data.codebooks import read_codebook
-from prism_core.data.codebooks.draft_text import draft_text
+from prism_core.data.codebooks.codebook import draft_text
 from prism_core.data.codebooks.recognition import is_schema
 from prism_core.data.schema import column_form, schema_file
 from prism_core.errors import PrismError, SchemaError

@@ -1,4 +1,4 @@
-"""AIM: the adaptive and iterative mechanism, over all marginals alike."""
+"""MST and AIM, which choose marginals privately, and what both must beat: columns by themselves."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from networkx.utils import UnionFind
 
 from prism_core.comparators.comparator_plan import MEASURING, TREE_CELLS, exponential, gaussian
-from prism_core.comparators.independent import columns
-from prism_core.planning.tree.enlargement import enlarged_cells
 from prism_core.planning.tree.junction_tree import Clique, total_cells, tree_fits
+from prism_core.planning.tree.size import enlarged_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +20,61 @@ if TYPE_CHECKING:
 
     from prism_core.comparators.adaptive_run import AdaptiveRun
     from prism_core.synthesis.pgm import Pgm
-
 _EXPECTED = math.sqrt(2.0 / math.pi)
 """Mean absolute value of Gaussian noise, in sigmas."""
 
 _MARGIN = 4.0  # below the limit, where the tree of the fit is not made to see its size
+
+
+def independent(run: AdaptiveRun) -> None:
+    """Measure every column with an equal part of rho.
+
+    Spends: d Gaussian events of rho / d, d columns; neighbours replace one person.
+    """
+    columns(run)
+
+
+def columns(run: AdaptiveRun) -> None:
+    """Every column by itself, as the plan says.
+
+    Spends: `plan.first`.
+    """
+    for name, event in zip(run.plan.schema.names, run.plan.first, strict=True):
+        run.measure((name,), event)
+
+
+def mst(run: AdaptiveRun) -> None:
+    """Columns, a tree of pairs, the chosen pairs: a third of rho each.
+
+    The tree is grown as in Kruskal's algorithm: each of d - 1 draws takes, among the pairs that
+    join two components, one that the model of the columns gets most wrong (l1 error in counts).
+
+    Source: McKenna, Miklau, Sheldon 2021 (arXiv 2108.04978), Algorithm 3 and section 4. Two
+    things differ. Neighbours replace one person here and are added or removed there: the l2
+    sensitivity of a marginal is sqrt(2) instead of 1, and that of the score 2 instead of 1, so at
+    the same (epsilon, delta) there is sqrt(2) times the noise and half the epsilon in a choice.
+    And the domain is the declared one: its rare levels are not merged after the first step, as
+    the published program does. It knows no target.
+
+    Spends: d Gaussian events of rho / (3 d), an exponential event of d - 1 rounds for rho / 3,
+    d - 1 Gaussian events of rho / (3 (d - 1)).
+    """
+    columns(run)
+    plan = run.plan
+    if not plan.joins:
+        return
+    expected = run.fit().marginals(plan.pairs)
+    choice = exponential(plan.parts / 3.0, plan.joins, "choice of pairs")
+    joined = UnionFind(plan.schema.names)
+    chosen = []
+    for place in range(plan.joins):
+        pairs = [pair for pair in plan.pairs if joined[pair[0]] != joined[pair[1]]]
+        # The event is of all draws together, and is paid for with the first.
+        chosen.append(run.choose(pairs, expected, choice, paid=place > 0))
+        joined.union(*chosen[-1])
+    part = plan.parts / 3.0 / plan.joins
+    for pair in chosen:
+        run.measure(pair, gaussian(part, " × ".join(pair), plan.schema.contribution))
 
 
 def aim(run: AdaptiveRun) -> None:
