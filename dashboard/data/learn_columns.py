@@ -15,7 +15,6 @@ from dashboard.session.shelf import entry_key, project
 from prism_core.data.schema import column_form as data_form
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.codebook_source import CodebookReading
-from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning.domain import outline_io
 from prism_core.learning.domain.requests import SCALES, CategoryRequest, RowsRequest
@@ -90,13 +89,6 @@ def section() -> None:
             "Learning waits for the table: it measures rows. Load the table first, or type what "
             "these columns may hold and untick **Learn**: then the design goes on without it.",
             icon=":material/hourglass_empty:",
-        )
-        return
-    if not isinstance(data.raw, RawTable):
-        st.warning(
-            "Learning with budget reads a file in memory, not a database or a pattern of files. "
-            "Declare these columns, or load the table as one file of at most 256 MiB.",
-            icon=":material/database:",
         )
         return
     if data.to_learn:
@@ -298,7 +290,7 @@ def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
 def _run(plan: DomainPlan) -> None:
     """Start the step in a process of its own."""
     state = project()
-    assert isinstance(state.data.raw, RawTable)  # see `section`
+    assert state.data.raw is not None  # see `section`
     # Part of the key of the confirmation: this tick must not confirm the next step.
     state.data.learning.attempt += 1
     state.data.learning.message = ""

@@ -15,7 +15,6 @@ from dashboard.session.data_entries import People
 from dashboard.session.shelf import entry_key, project
 from prism_core.data.coverage import coverage
 from prism_core.data.tables.header import check_names
-from prism_core.data.tables.raw_table import RawTable
 from prism_core.privacy.contribution import MOST_ROWS, MOST_SHARED, WEIGHTINGS, Weighting
 from prism_core.runs.inputs import people, some_rows
 from prism_core.text.markdown import plain
@@ -191,7 +190,7 @@ def _used(declared: People) -> int:
 def _learned() -> bool:
     """Entry of whether the number of rows is learned, and up to which; True where it is."""
     data = project().data
-    if not isinstance(data.raw, RawTable):  # learning reads a table in memory
+    if data.raw is None:  # learning measures rows
         return False
     learning = data.learning
     learns = st.toggle(

@@ -22,6 +22,7 @@ from dashboard.jobs.folders import (
     APPROVAL,
     CODES,
     CONFIG,
+    COUNTS,
     GRAPH,
     OUTCOME,
     PERSON,
@@ -47,6 +48,8 @@ from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import CancelledError, PlanError, PrismError
 from prism_core.hosting import committee, configuration
+from prism_core.learning.domain import domain_counts
+from prism_core.learning.domain.domain_counts import StoredCounts
 from prism_core.learning.domain.outline_io import load_outline
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -221,10 +224,14 @@ def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
 def _learn_domain(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     outline = load_outline(config.table.schema)
-    raw = read_table(folder / ROWS)
-    # The rows are in memory now: on disk they are not needed a moment longer.
+    counted = folder / COUNTS
+    if counted.is_file():
+        raw = domain_counts.loads(counted.read_text(encoding="utf-8"))
+    else:
+        raw = read_table(folder / ROWS)
+    # In memory now: on disk they are not needed a moment longer.
     forget(folder)
-    plan = domain_plan(config, outline, raw.rows)
+    plan = domain_plan(config, outline, raw.n if isinstance(raw, StoredCounts) else raw.rows)
     _check_plan(folder, plan)
     account, out = _account(folder, config, plan.delta), folder / RESULT / SCHEMA
     found = run_learn_domain(plan, raw, out, account, public=config.table.public)

@@ -40,8 +40,8 @@ _ABOUT = "about.json"  # the same of a release in version 0.1, where the kind wa
 OUTCOME = "outcome.json"
 """Written by a run that has ended by itself."""
 
-CODES, PERSON, ROWS = PRIVATE
-"""The private rows; deleted as soon as they are read."""
+CODES, PERSON, ROWS, COUNTS = PRIVATE
+"""The private rows, or what a database has counted of them; deleted as soon as they are read."""
 
 CONFIG, SCHEMA, GRAPH, OUTLINE = "config.toml", "schema.yaml", "dag.json", "outline.yaml"
 STORED = "stored.json"  # where rows stand that the dashboard keeps in files

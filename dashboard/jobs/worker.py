@@ -21,8 +21,10 @@ from prism_core.child_processes import python
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.stored_table import StoredTable, to_dict
 from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
 from prism_core.hosting import configuration
+from prism_core.learning.domain import domain_counts
 from prism_core.learning.domain.outline_io import dumps_outline
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -37,6 +39,7 @@ from prism_core.planning.wishes.config import (
 )
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.rehearsal.stand_in_rows import save as save_stand_in
+from prism_core.runs.charged_learning import countable
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -47,9 +50,9 @@ if TYPE_CHECKING:
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.comparators import ComparatorPlan
     from prism_core.comparators.external import ExternalPlan
+    from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
-    from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainPlan
     from prism_core.learning.graph.graph_plan import GraphPlan
     from prism_core.planning.plan import Plan
@@ -274,7 +277,7 @@ def _hand_over(folder: Path, table: Rows, schema: Schema) -> None:
 
 def learn(
     plan: DomainPlan,
-    raw: RawTable,
+    raw: RawTable | BigTable,
     asset: AssetConfig | None,
     seed: int,
     *,
@@ -287,7 +290,8 @@ def learn(
 
     Args:
         plan: what will be learned.
-        raw: the rows; the columns that the plan needs are handed on.
+        raw: the rows; the columns that the plan needs are handed on, or what their database counts
+            here.
         asset: what is charged; None for public rows only.
         seed: of the noise, for public rows only.
         delta_share: with which the plan was made.
@@ -302,13 +306,19 @@ def learn(
         asset=asset,
         domain=DomainConfig(share=plan.share, delta_share=delta_share),
     )
-    wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
+    counts = countable(plan, raw)
     with folders.claimed() as (folder, lock):
         folders.describe(folder, "domain", plan_sha256=plan.hash)
         files.put(folder / folders.OUTLINE, dumps_outline(outline))
         _describe(folder, config, seed)
-        with files.new(folder / folders.ROWS) as file:  # deleted by the run as soon as it is read
-            wanted.to_parquet(file, index=False)
+        # Deleted by the run as soon as it is read.
+        if isinstance(counts, RawTable):
+            person = [] if outline.person_id is None else [outline.person_id]
+            with files.new(folder / folders.ROWS) as file:
+                counts.frame[[*names, *person]].to_parquet(file, index=False)
+        else:
+            with files.new(folder / folders.COUNTS) as file:
+                file.write(domain_counts.dumps(counts).encode())
         return _process(folder, lock, plan)
 
 

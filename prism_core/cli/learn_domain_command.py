@@ -42,20 +42,30 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.learning.domain.outline_io import load_outline
     from prism_core.planning.wishes import config as configs
-    from prism_core.runs.charged_learning import check_schema_place, domain_plan, run_learn_domain
-    from prism_core.runs.inputs import read_rows
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.privacy.ledger.charging import check_account
+    from prism_core.runs.charged_learning import (
+        check_schema_place,
+        countable,
+        domain_plan,
+        run_learn_domain,
+    )
+    from prism_core.runs.inputs import configured_rows
 
     config, out = within_limit(configs.load(arguments.config), arguments), arguments.out
     public = config.table.public
     check_seed(arguments.seed, public=public)
     check_schema_place(out, config.table.schema)
     outline = load_outline(config.table.schema)
-    raw = read_rows(config, config.table.train, arguments.workspace, columns=outline.header)
+    raw = configured_rows(config, config.table.train, arguments.workspace, columns=outline.header)
     plan = domain_plan(config, outline, raw.rows)
     say_unchecked(outline.looks, public=public, when=", once the columns are learned")
     say_warnings(plan.warnings)
+    if not public:
+        check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
+    counts = countable(plan, raw)
     account = account_for(config, plan.delta, arguments)
-    found = run_learn_domain(plan, raw, out, account, public=public, remember=raw)
+    found = run_learn_domain(plan, counts, out, account, public=public, remember=raw)
     document = {
         "out": str(out),
         "columns": [request.name for request in outline.columns_to_learn],

@@ -6,7 +6,6 @@ rows, before a row is touched.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from prism_core.privacy.parameters import positive
 from prism_core.privacy.private_rows import IntegerQuery, PrivateRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -265,14 +264,34 @@ def noisy_cells(
     Raises:
         PrivacyError: for known noise on private rows.
     """
+    counts = np.bincount(codes, minlength=cells).astype(np.int64)
+    return noisy_counts(counts, event, noise, public=public)
+
+
+def noisy_counts(
+    counts: NDArray[np.int64], event: GaussianEvent, noise: NoiseSource, *, public: bool
+) -> NDArray[np.int64]:
+    """Counts over a public grid with integer discrete Gaussian noise; of the same shape.
+
+    Spends: `event`, l2 sensitivity sqrt(2); proof in `noisy_cells`.
+
+    Args:
+        counts: by cell; every row (person) is in exactly one, by itself.
+        event: scale of the noise.
+        noise: where the noise comes from.
+        public: whether the rows are public.
+
+    Raises:
+        PrivacyError: for known noise on private rows.
+    """
     positive(event.sigma, "sigma")
     check_noise_of_rows(noise, public=public)
-    counts = np.bincount(codes, minlength=cells).astype(np.int64)
     return noise.add_discrete_gaussian(counts, event.sigma)
 
 
 def stable_histogram(
-    categories: Sequence[str | None],
+    found: Mapping[str, int],
+    rows: int,
     event: StableHistogramEvent,
     noise: NoiseSource,
     *,
@@ -304,7 +323,9 @@ def stable_histogram(
     delta = p. What is computed from names and noisy counts is post-processing.
 
     Args:
-        categories: of every row, None where it has none; a function of that row alone.
+        found: how many rows each category has; every row is in one at most, by itself. Categories
+            that take no part may be left out.
+        rows: how many there are; public.
         event: noise, threshold and delta.
         noise: where the noise comes from.
         public: whether the rows are public.
@@ -313,9 +334,8 @@ def stable_histogram(
         PrivacyError: for known noise on private rows.
     """
     check_noise_of_rows(noise, public=public)
-    found = Counter(category for category in categories if category is not None)
     names = sorted(name for name, count in found.items() if count >= event.least)
-    counts = np.zeros(len(categories) // event.least, dtype=np.int64)
+    counts = np.zeros(rows // event.least, dtype=np.int64)
     counts[: len(names)] = [found[name] for name in names]
     noisy = noise.add_discrete_gaussian(counts, event.sigma)
     return {

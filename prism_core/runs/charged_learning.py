@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from prism_core import files
 from prism_core.bundle.write.bundle_folder import check_bundle_folder, check_outside_run
 from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import ConfigError
+from prism_core.learning.domain.domain_counts import count_there
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.graph.graph_plan import design_graph
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
-    from prism_core.data.tables.raw_table import RawTable
+    from prism_core.learning.domain.domain_counts import StoredCounts
     from prism_core.learning.domain.domain_plan import DomainPlan
     from prism_core.learning.domain.learned_domain import LearnedDomain
     from prism_core.learning.domain.requests import Outline
@@ -67,14 +69,26 @@ def domain_plan(config: RunConfig, outline: Outline, rows: int) -> DomainPlan:
     )
 
 
+def countable(plan: DomainPlan, raw: RawTable | BigTable) -> RawTable | StoredCounts:
+    """What a domain is learned from: a table in memory, or what its database has counted.
+
+    Asked for before an account is opened, so that a database that fails leaves nothing behind.
+    Reads private rows where they stand; spends nothing.
+
+    Raises:
+        PrismError: when the table does not fit the plan, or its database fails.
+    """
+    return raw if isinstance(raw, RawTable) else count_there(plan, raw)
+
+
 def run_learn_domain(
     plan: DomainPlan,
-    raw: RawTable,
+    raw: RawTable | BigTable | StoredCounts,
     out: Path,
     account: StepAccount,
     *,
     public: bool,
-    remember: RawTable | None = None,
+    remember: RawTable | BigTable | None = None,
 ) -> LearnedDomain:
     """Learn a domain and write its schema.
 
@@ -82,7 +96,7 @@ def run_learn_domain(
 
     Args:
         plan: from `domain_plan`.
-        raw: the training rows.
+        raw: the training rows, or what a database has counted of them.
         out: the new schema file.
         account: who is charged.
         public: whether the rows are public.

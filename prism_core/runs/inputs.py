@@ -73,14 +73,7 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
     """
     schema = schema_file.load(config.table.schema)
     dag = formats.read(config.table.dag) if graph and config.table.dag is not None else None
-    raw = open_rows(
-        config.table.train,
-        workspace,
-        columns=schema.header,
-        separator=config.table.separator,
-        encoding=config.table.encoding,
-    )
-    check_claim(config, raw, workspace)
+    raw = configured_rows(config, config.table.train, workspace, columns=schema.header)
     # Where persons are declared they are who is protected and counted; else each row is a person.
     return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
 
@@ -97,32 +90,33 @@ def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | N
         check_public(raw, workspace=workspace)
 
 
-def read_rows(
+def configured_rows(
     config: RunConfig,
-    path: Path | Address,
+    place: Path | Address,
     workspace: Path | None = None,
     *,
     columns: Sequence[str],
-) -> RawTable:
-    """Rows of one of the configuration's files, in memory.
+) -> RawTable | BigTable:
+    """Open one of the configuration's tables, as `open_rows` does.
 
     Args:
-        config: says how the file is written, and whether it is public.
-        path: the file.
-        workspace: whose memory of charged rows is asked; by default the ledger's folder.
+        config: says how a file is written, and whether its rows are public.
+        place: where the table stands.
+        workspace: for temporary files, and whose memory of charged rows is asked; by default the
+            ledger's folder.
         columns: declared names that its header must hold.
 
     Raises:
-        TableError: for a table that is not a file, or lacks a declared column.
+        TableError: for a table that cannot be read, or lacks a declared column.
         KnownPrivateError: for rows that are called public; see `check_claim`.
     """
-    if isinstance(path, Address):
-        raise TableError(
-            "This step reads its table into memory and takes a single file, such as a CSV.",
-            field="train",
-        )
-    raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)
-    check_columns(columns, raw.header, raw.name)
+    raw = open_rows(
+        place,
+        workspace,
+        columns=columns,
+        separator=config.table.separator,
+        encoding=config.table.encoding,
+    )
     check_claim(config, raw, workspace)
     return raw
 

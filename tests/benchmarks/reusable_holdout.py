@@ -22,7 +22,7 @@ from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS, design_hold
 from prism_core.evaluation.inside_epsilon.holdout_question import question, scores
 from prism_core.evaluation.tstr.learners import fit
 from prism_core.privacy.noise import SeededNoise
-from prism_core.runs.inputs import encode_holdout, gather, plan_for, read_rows
+from prism_core.runs.inputs import configured_rows, encode_holdout, gather, plan_for
 from prism_core.samples.catalogue import write
 from prism_core.synthesis.release import release
 
@@ -41,7 +41,10 @@ def tables(folder: Path, seed: int):
     plan = plan_for(config, inputs)
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
     held = encode_holdout(
-        inputs.schema, read_rows(config, config.table.holdout), rng=rng, public=True
+        inputs.schema,
+        configured_rows(config, config.table.holdout, columns=inputs.schema.header),
+        rng=rng,
+        public=True,
     )
     from prism_core.data.tables.raw_table import from_frame
     from prism_core.runs.finished_run import encode_synthetic

@@ -243,7 +243,7 @@ def test_workers_count_what_memory_counts(opened, frame, schema, batch):
 
 
 def test_workers_notice_a_cell_that_nobody_was_told_of(opened, schema, monkeypatch):
-    monkeypatch.setattr(OnWorkers, "different", lambda *_: iter(()))
+    monkeypatch.setattr(OnWorkers, "tallied", lambda *_: iter(()))
     there = replace(opened, engine=OnWorkers(opened.engine, 50)).counted_there(schema, public=False)
     with pytest.raises(TableError) as caught:
         there.counts([("grade",)])

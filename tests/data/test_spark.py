@@ -91,7 +91,7 @@ def test_counts_codes_a_release_and_an_evaluation_are_those_of_memory(table, mem
 
 def test_lost_executors_cost_nothing(table, memory, tmp_path, monkeypatch):
     """In the scan of cells and in that of counts: Spark counts its rows again, and no row twice."""
-    for stage in ("different_cells", "counter"):
+    for stage in ("tally", "counter"):
         real, mark = getattr(servers, stage), tmp_path / stage
         monkeypatch.setattr(servers, stage, lambda *a, r=real, m=mark: ending(r(*a), m))
     there = table.counted_there(memory.schema, public=False)

@@ -94,7 +94,6 @@ ELSEWHERE = {
     "synthesis/select/adaptive.py:_open": "rounds that are open",
     "runs/step_account.py:open_account": "the account of a step, in a ledger",
     "runs/inputs.py:open_rows": "a path: both kinds of table are here",
-    "runs/inputs.py:read_rows": "a path: `read_table` is here",
 }
 """Why a function that is called like a reader needs no entry."""
 

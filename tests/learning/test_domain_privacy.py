@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ import pytest
 from scipy import stats
 
 from prism_core.data.tables.raw_table import RawTable
+from prism_core.learning.domain.domain_counts import categories
 from prism_core.learning.domain.domain_plan import design_domain
-from prism_core.learning.domain.learned_domain import categories, learn_domain
+from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
 from prism_core.privacy.events import StableHistogramEvent, gaussian_tail, release_threshold
 from prism_core.privacy.mechanisms import stable_histogram
@@ -174,7 +176,7 @@ def test_row_order_and_hash_order_do_not_show():
 def test_categories_rarer_than_least_take_no_part():
     event = StableHistogramEvent(sigma=0.2, threshold=5, delta=1e-3, least=3)
     tape = Tape([np.array([9, 9, 9])])
-    found = stable_histogram([*"aaabbccccd"], event, tape, public=False)
+    found = stable_histogram(Counter("aaabbccccd"), 10, event, tape, public=False)
     assert found == {"a": 9, "c": 9}
     assert tape.counts[0][0].tolist() == [3, 4, 0]
 
@@ -192,8 +194,9 @@ def interval(hits: int, games: int) -> tuple[float, float]:
 
 def lone_names(event, games: int, noise) -> int:
     """How many of `games` categories that one person holds come out: games of the mechanism."""
-    cells = [f"lone {number}" for number in range(games // event.least)] * event.least
-    return len(stable_histogram(cells, event, noise, public=True))
+    cells = {f"lone {number}": event.least for number in range(games // event.least)}
+    rows = len(cells) * event.least
+    return len(stable_histogram(cells, rows, event, noise, public=True))
 
 
 @pytest.mark.statistical

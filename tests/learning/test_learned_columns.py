@@ -19,7 +19,7 @@ from prism_core.data.schema.codebook_source import CodebookSource
 from prism_core.data.schema.column import Column
 from prism_core.errors import SchemaError
 from prism_core.learning.bins import learned_column, outside
-from prism_core.learning.domain import learned_domain as learning
+from prism_core.learning.domain import domain_counts as learning
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import dumps_outline, loads_outline

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prism_core.data.engines import out_of_core
-from prism_core.data.engines.worker_counts import counter, different_cells
+from prism_core.data.engines.worker_counts import counter, tally
 from prism_core.data.tables import address
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.release import release
@@ -53,9 +53,9 @@ class OnWorkers:
         rows = pa.Table.from_batches(self.engine.batches(query))
         return [rows.slice(0, 100).to_batches(self.batch), rows.slice(100).to_batches(self.batch)]
 
-    def different(self, query: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def tallied(self, query: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.select(*names)):
-            yield from different_cells()(iter(part))
+            yield from tally(most=5)(iter(part))
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.coded.rows):

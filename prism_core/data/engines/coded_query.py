@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.engines.pushdown import EncodingRule, Pushed, nearest_whole, push, without_nan
+from prism_core.data.engines.pushdown import (
+    HOME,
+    EncodingRule,
+    Pushed,
+    nearest_whole,
+    push,
+    without_nan,
+)
 from prism_core.data.schema.level import EXACT
 from prism_core.data.tables.header import check_columns
 from prism_core.errors import TableError
@@ -44,7 +51,13 @@ class CodedQuery:
 
 
 def code_query(
-    tables: Sequence[Any], schema: Schema, name: str, key: str, *, together: bool = False
+    tables: Sequence[Any],
+    schema: Schema,
+    name: str,
+    key: str,
+    *,
+    together: bool = False,
+    uncoded: Sequence[str] = (),
 ) -> CodedQuery:
     """The table as codes, with a person-ID column the drawn rows per person. No row is read.
 
@@ -57,6 +70,7 @@ def code_query(
         name: the table's name, for messages.
         key: of the draw, from `fresh_key`.
         together: whether the rows of a person are to stand together, where people have several.
+        uncoded: columns of which each cell comes home, in `homes`.
 
     Raises:
         TableError: when a declared column is missing.
@@ -66,7 +80,13 @@ def code_query(
     check_columns(schema.header, tuple(titles(tables[0])), name)
     rules = [EncodingRule(column) for column in schema.columns]
     parts = [
-        [push(rule, table[titles(table)[rule.column.name]]) for rule in rules] for table in tables
+        [
+            _as_it_is(table[titles(table)[rule.column.name]])
+            if rule.column.name in uncoded
+            else push(rule, table[titles(table)[rule.column.name]])
+            for rule in rules
+        ]
+        for table in tables
     ]
     kinds = [
         list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
@@ -109,6 +129,12 @@ def _numbered(kinds: Sequence[Sequence[Any]]) -> tuple[tuple[str, ...], ...]:
         start = sum(map(len, homes))
         homes.append(tuple(f"h{start + place}" for place in range(len(found))))
     return tuple(homes)
+
+
+def _as_it_is(cell: Any) -> Pushed:  # noqa: ANN401
+    import ibis
+
+    return Pushed(code=ibis.literal(HOME, "int16"), home=cell)
 
 
 def _outputs(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import count_sql, different_sql
+from prism_core.data.engines.grouping import count_sql, tally_sql
 from prism_core.data.engines.parquet_copies import readable_parquet, texts_as_parquet
 from prism_core.data.tables.header import check_header
 from prism_core.data.tables.text_frames import HEAD, KINDS, check_sheet, kind_of
@@ -85,9 +85,9 @@ class DuckEngine:
             lambda: self.connection.sql(sql).to_arrow_reader(BATCH), self.name
         )
 
-    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+    def tallied(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `Engine`."""
-        yield from self._answers(different_sql(_sql(query), names))
+        yield from self._answers(tally_sql(_sql(query), names))
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """See `Engine`."""

@@ -50,10 +50,11 @@ class Engine(Protocol):
 class CountingEngine(Engine, Protocol):
     """A database that counts marginals where the rows are."""
 
-    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """The different cells of these columns in one pass; of a row all but one are null.
+    def tallied(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """How often each different cell of these columns is there, in one pass, in batches.
 
-        A cell may come more than once.
+        Of a row of the answer all but one of the columns are null, and `grouping.TALLY` is a
+        number of rows. A cell may come more than once: its numbers add up. Nulls are not counted.
         """
         ...
 

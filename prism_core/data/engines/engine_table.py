@@ -216,7 +216,7 @@ class EngineTable:
     def _told(self, rows: Any, columns: Mapping[str, Column]) -> dict[str, pa.Table]:  # noqa: ANN401
         """Of every output with cells that are encoded at home: these cells and their codes."""
         found: dict[str, list[pa.Array]] = {output: [] for output in columns}
-        for batch in self._home(self.engine.different(rows, list(columns))):
+        for batch in self._home(self.engine.tallied(rows, list(columns))):
             for output in columns:
                 # Of the answer's rows each is about one output, and null elsewhere.
                 found[output].append(batch.column(output).drop_null())

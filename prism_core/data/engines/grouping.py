@@ -27,6 +27,9 @@ MOST_SETS = 64
 ALL = -1
 """Number of the set of all rows."""
 
+TALLY = "rows_here"
+"""How many rows there are, in the answers of a database."""
+
 MODULUS = 1_000_003
 """Of the marks, whose sum over ten billion rows fits 64 bits."""
 
@@ -108,7 +111,7 @@ def count_sql(query: CountQuery, rows: str, beside: Mapping[str, str], fence: st
     parts = " ".join(f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(names))
     return (
         f"SELECT CASE {parts} ELSE {ALL} END AS part, COALESCE({', '.join(names)}) AS cell, "
-        f"{count} AS rows_here, CAST(SUM(rest * rest % {MODULUS}) AS BIGINT) AS mark, "
+        f"{count} AS {TALLY}, CAST(SUM(rest * rest % {MODULUS}) AS BIGINT) AS mark, "
         f"{people} AS people "
         f"FROM ({placed}) AS placed "
         f"GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)}, ())"
@@ -153,17 +156,19 @@ def _place_sql(sizes: Sequence[int], clique: Sequence[int]) -> str:
     return text
 
 
-def different_sql(inner: str, names: Sequence[str]) -> str:
-    """A query of the different values of each of these columns, in one pass.
+def tally_sql(inner: str, names: Sequence[str], fence: str = "") -> str:
+    """A query of how often each different value of these columns is there, in one pass.
 
     Args:
         inner: a query with these columns.
         names: of columns; of a row of the answer all but one are null.
+        fence: see `count_sql`.
     """
     # A row without any such cell would come home as one more line of nulls.
     there = " OR ".join(f"{name} IS NOT NULL" for name in names)
     sets = ", ".join(f"({name})" for name in names)
     return (
-        f"SELECT {', '.join(names)} FROM ({inner}) AS coded WHERE {there} "
+        f"SELECT {', '.join(names)}, COUNT(*) AS {TALLY} "
+        f"FROM (SELECT * FROM ({inner}) AS here {fence}) AS coded WHERE {there} "
         f"GROUP BY GROUPING SETS ({sets})"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -103,6 +103,10 @@ class BigTable:
 
     def people(self, person_id: str) -> int:
         """Number of different IDs; a public fact where one row per person is kept."""
+        return self.engine.number(self.ids(person_id).person.nunique())
+
+    def ids(self, person_id: str) -> Any:  # noqa: ANN401
+        """An Ibis expression with the ID of every row, `person`. No row is read."""
         import ibis
 
         check_columns([person_id], self.header, self.name)
@@ -111,7 +115,7 @@ class BigTable:
             for table in self.engine.tables
         ]
         # Of all parts together: the rows of a person may stand in several.
-        return self.engine.number(ibis.union(*parts).person.nunique())
+        return ibis.union(*parts) if len(parts) > 1 else parts[0]
 
     def stream(self, schema: Schema) -> Iterator[tuple[Codes, int]]:
         """The rows as codes, a batch at a time, in an order that means nothing.

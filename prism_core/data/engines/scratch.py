@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FOLDER = "scratch"
 RUNS = "runs"
 """Where a workspace keeps the runs of the dashboard; their folders hold the same kind of lock."""
-PRIVATE = ("codes.npy", "person.npy", "rows.parquet")
+PRIVATE = ("codes.npy", "person.npy", "rows.parquet", "counts.json")
 """Files of a run with private rows; the run deletes them as soon as it has read them."""
 _LOCK = "in-use"
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import count_sql, different_sql
+from prism_core.data.engines.grouping import TALLY, count_sql, tally_sql
 from prism_core.data.engines.pushdown import calendar_day
-from prism_core.data.engines.worker_counts import ANSWER, counter, different_cells
+from prism_core.data.engines.worker_counts import ANSWER, counter, tally
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.header import check_header
 from prism_core.errors import TableError
@@ -45,6 +45,9 @@ SPARK = {
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
 }
 """Settings of a Spark session without which the rows are not read."""
+
+_PARTS = 8
+"""Parts in which different cells come home from Spark; the driver holds one of them."""
 
 LOG_VARIABLE = "PRISM_SPARK_LOG"
 """How much the driver logs: OFF (the default), ERROR, WARN or INFO."""
@@ -80,6 +83,10 @@ class IbisEngine:
         return str(self.backend.compile(query))
 
 
+_FENCE = "OFFSET 0"
+"""PostgreSQL writes a query inside another one out, wherever a column of it is named."""
+
+
 @dataclass
 class PostgresEngine(IbisEngine):
     """PostgreSQL. Rows come home by the server's COPY, as Arrow batches of some megabytes.
@@ -96,16 +103,15 @@ class PostgresEngine(IbisEngine):
         """See `engine.Engine`."""
         yield from self._answers(self._sql(query))
 
-    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+    def tallied(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `engine.CountingEngine`."""
-        yield from self._answers(different_sql(self._sql(query), names))
+        yield from self._answers(tally_sql(self._sql(query), names, _FENCE))
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """See `engine.CountingEngine`."""
         rows = self._sql(query.coded.rows)
         beside = {name: self._beside(cells) for name, cells in query.told.items()}
-        # PostgreSQL writes a query inside another one out, wherever a column of it is named.
-        yield from self._answers(count_sql(query, rows, beside, fence="OFFSET 0"))
+        yield from self._answers(count_sql(query, rows, beside, _FENCE))
 
     def _beside(self, cells: pa.Table) -> str:
         """Cells as a part of the query itself: whoever may read need not be one to make tables."""
@@ -162,10 +168,10 @@ class SparkEngine(IbisEngine):
         sql = self._sql(query.as_table())
         return int(run_redacted(lambda: self.session.sql(sql).collect()[0][0], self.name))
 
-    def different(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engine.CountingEngine`."""
+    def tallied(self, query: Any, names: Sequence[str]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engine.CountingEngine`. Workers count, as in `grouped`."""
         sql = self._sql(query.select(*names))
-        yield from iterate_redacted(lambda: self._different(sql), self.name)
+        yield from iterate_redacted(lambda: self._tallied(sql, names), self.name)
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         """See `engine.CountingEngine`. Workers count: Spark copies each row once for every set."""
@@ -175,9 +181,13 @@ class SparkEngine(IbisEngine):
     def _answers(self, sql: str) -> Iterator[pa.RecordBatch]:
         yield from iterate_redacted(lambda: self._streamed(self.session.sql(sql)), self.name)
 
-    def _different(self, sql: str) -> Iterator[pa.RecordBatch]:
+    def _tallied(self, sql: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         rows = self.session.sql(sql)
-        yield from rows.mapInArrow(different_cells(), rows.schema).toArrow().to_batches()
+        answer = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in rows.schema)
+        counted = rows.mapInArrow(tally(), f"{answer}, {TALLY} bigint")
+        # Added up by Spark, so that each cell comes home once, a part of them at a time.
+        sums = counted.repartition(_PARTS, *names).groupBy(*names).sum(TALLY)
+        yield from self._streamed(sums.withColumnRenamed(f"sum({TALLY})", TALLY))
 
     def _counted(self, sql: str, query: CountQuery) -> Iterator[pa.RecordBatch]:
         counted = self.session.sql(sql).mapInArrow(counter(query), ANSWER)

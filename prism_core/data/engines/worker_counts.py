@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from prism_core.data.engines.coded_query import KEPT, TURN
-from prism_core.data.engines.grouping import ALL, MODULUS
+from prism_core.data.engines.grouping import ALL, MODULUS, TALLY
 from prism_core.data.engines.pushdown import HOME
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 
 ANSWER = "part int, cell bigint, rows_here bigint, mark bigint, people bigint"
 """Columns of what `counter` gives, in Spark's words."""
+
+MOST_CELLS = 100_000
+"""Different cells of a column that a worker keeps."""
 
 _UNTOLD = -2
 
@@ -166,26 +169,43 @@ def _answer_writer() -> Callable[[list[NDArray[np.int64]], int, int], Batches]:
     return answer
 
 
-def different_cells() -> Callable[[Batches], Batches]:
-    """What gives the different cells of every column of a partition.
+def tally(most: int = MOST_CELLS) -> Callable[[Batches], Batches]:
+    """What counts the different cells of every column of a partition.
+
+    Args:
+        most: cells of a column that are kept; with more, what was counted is given out.
 
     Returns:
-        A function from batches to batches of the same columns; of a row all but one are null.
+        A function from batches to batches of the same columns and `grouping.TALLY`; of a row all
+        but one of the columns are null.
     """
+    title = TALLY
 
-    def different(batches: Batches) -> Batches:
+    def counted(batches: Batches) -> Batches:
         import pyarrow as pa
 
-        found: dict[str, pa.Array] = {}
+        found: dict[str, pa.Table] = {}
         schema = pa.schema([])
+
+        def answer(name: str) -> Batches:
+            whole = schema.append(pa.field(title, pa.int64()))
+            for part in found.pop(name).to_batches():
+                cells, rows = part.column("cell"), part.column("rows_sum")
+                arrays = [cells if f.name == name else pa.nulls(len(rows), f.type) for f in schema]
+                yield pa.RecordBatch.from_arrays([*arrays, rows], schema=whole)
+
         for batch in batches:
             schema = batch.schema
             for name in schema.names:
-                # Joined batch by batch: all cells of a partition may be more than a worker holds.
-                cells = [batch.column(name).drop_null(), *([found[name]] if name in found else [])]
-                found[name] = pa.chunked_array(cells).unique()
-        for name, cells in found.items():
-            arrays = [cells if f.name == name else pa.nulls(len(cells), f.type) for f in schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                # Added up batch by batch: all cells of a partition may be more than a worker holds.
+                new = batch.column(name).drop_null().value_counts()
+                parts = [pa.table({"cell": new.field("values"), "rows": new.field("counts")})]
+                if name in found:
+                    parts.append(found[name].rename_columns(["cell", "rows"]))
+                found[name] = pa.concat_tables(parts).group_by("cell").aggregate([("rows", "sum")])
+                if len(found[name]) > most:
+                    yield from answer(name)
+        for name in list(found):
+            yield from answer(name)
 
-    return different
+    return counted

@@ -5,38 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from prism_core.data.encoding import encode_column, rows_per_person
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.level import MISSING_TEXTS
-from prism_core.data.tables.header import check_columns
-from prism_core.data.tables.raw_table import as_texts
-from prism_core.errors import PlanError
+from prism_core.data.tables.raw_table import RawTable
 from prism_core.learning.bins import learned_column
 from prism_core.learning.contribution_bound import chosen_bound
+from prism_core.learning.domain.domain_counts import (
+    StoredCounts,
+    check_people,
+    count_there,
+    memory_counts,
+)
 from prism_core.learning.domain.requests import NumericRequest, RowsRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
 from prism_core.privacy.ledger.charging import charging
-from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_cells, stable_histogram
+from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_counts, stable_histogram
 from prism_core.privacy.noise import SecureNoise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    import pandas as pd
+    import numpy as np
     from numpy.typing import NDArray
 
+    from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
-    from prism_core.data.tables.raw_table import RawTable
+    from prism_core.learning.domain.domain_counts import DomainCounts
     from prism_core.learning.domain.domain_plan import DomainEvent, DomainPlan
-    from prism_core.learning.domain.requests import CategoryRequest, Request
+    from prism_core.learning.domain.requests import CategoryRequest
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
-
-MAX_NAME = 200
-"""Longer texts, and texts with control characters, are no categories: they become `other`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +58,7 @@ class LearnedDomain:
 
 def learn_domain(
     plan: DomainPlan,
-    raw: RawTable,
+    raw: RawTable | BigTable | StoredCounts,
     *,
     ledger: Ledger | None,
     asset: str = "",
@@ -76,7 +74,8 @@ def learn_domain(
 
     Args:
         plan: from `design_domain`.
-        raw: the training rows as text.
+        raw: the training rows as text; or a table behind a database, which counts them before the
+            charge; or what it has counted.
         ledger: the workspace's ledger. None has to be written out and is stamped on the result.
         asset: the data asset's name in the ledger.
         why: purpose, for the ledger.
@@ -88,13 +87,14 @@ def learn_domain(
     Raises:
         PlanError, TableError: when the table does not fit the plan.
         PrivacyError: for seeded noise on a private table.
-        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+        OverspentError: when the asset's lifetime budget is too small; of rows in memory nothing
+            was read.
     """
     source = noise or SecureNoise()
     # Before anything is read or charged: known noise could be taken off again.
     check_noise_of_rows(source, public=public)
     # Before the charge: a table that does not fit costs nothing.
-    rows = _rows(plan, raw, rng)
+    counts = _counts(plan, raw, rng)
     learned: list[Column] = []
     max_rows: int | None = None
     with charging(
@@ -108,18 +108,19 @@ def learn_domain(
     ) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
             # The last of the requests: how much noise a row more costs follows from the learned
-            # columns.
+            # columns. Counted first: from `touch` on, before noise is drawn, the charge stands.
             if isinstance(request, RowsRequest):
-                # Of the whole table: of `rows` one is left for each person.
-                had = rows_had(raw, plan.outline.person_id, request.most)
+                had = counts.rows_had(request)
                 charge.touch()
                 max_rows = _most_used(plan, learned, event, had, source, public=public)
-                continue
-            cells = rows.column(request.name)
-            # After the column was found and before noise is drawn: from here on the charge
-            # stands.
-            charge.touch()
-            learned.append(_learn(request, event, cells, source, public=public))
+            elif isinstance(request, NumericRequest):
+                cells = counts.numbers(request)
+                charge.touch()
+                learned.append(_with_bins(request, event, cells, source, plan.n, public=public))
+            else:
+                names = counts.names(request)
+                charge.touch()
+                learned.append(_with_levels(request, event, names, source, plan.n, public=public))
         schema = plan.schema(learned, plan.prior(charge.number, charge.receipt), max_rows)
     return LearnedDomain(
         schema=schema,
@@ -130,43 +131,43 @@ def learn_domain(
     )
 
 
-def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable:
-    """One row per person, n of them; only the header and the number of rows are looked at."""
-    person_id = plan.outline.person_id
-    check_columns(plan.outline.header, raw.header, raw.name)
-    rows = raw if person_id is None else rows_per_person(raw, person_id, rng)
-    if rows.rows != plan.n:
-        raise PlanError(
-            f"The plan is for {plan.n:,} rows (persons) and the table does not have that many. "
-            "Make the plan for this table.",
-            field="n",
-        )
-    return rows
+def _counts(
+    plan: DomainPlan, rows: RawTable | BigTable | StoredCounts, rng: np.random.Generator
+) -> DomainCounts:
+    if isinstance(rows, StoredCounts):
+        check_people(plan, rows.n)
+        return rows
+    return memory_counts(plan, rows, rng) if isinstance(rows, RawTable) else count_there(plan, rows)
 
 
-def _learn(
-    request: Request, event: DomainEvent, cells: pd.Series, noise: NoiseSource, *, public: bool
+def _with_bins(
+    request: NumericRequest,
+    event: DomainEvent,
+    counts: NDArray[np.int64],
+    noise: NoiseSource,
+    n: int,
+    *,
+    public: bool,
 ) -> Column:
-    if isinstance(request, NumericRequest):
-        assert isinstance(event, GaussianEvent)
-        codes: NDArray[np.int32] = encode_column(request.grid, cells)
-        noisy = noisy_cells(codes, request.grid.size, event, noise, public=public)
-        return learned_column(request, noisy, event.sigma, len(codes))
+    assert isinstance(event, GaussianEvent)
+    noisy = noisy_counts(counts, event, noise, public=public)
+    return learned_column(request, noisy, event.sigma, n)
+
+
+def _with_levels(
+    request: CategoryRequest,
+    event: DomainEvent,
+    counts: Mapping[str, int],
+    noise: NoiseSource,
+    n: int,
+    *,
+    public: bool,
+) -> Column:
     assert isinstance(event, StableHistogramEvent)
-    found = stable_histogram(categories(request, cells), event, noise, public=public)
+    found = stable_histogram(counts, n, event, noise, public=public)
     # By name where counts tie, and levels by name: no order may come from the rows.
     largest = sorted(found, key=lambda name: (-found[name], name))[: request.max_levels]
     return request.column(tuple(sorted(largest)))
-
-
-def rows_had(raw: RawTable, person_id: str | None, most: int) -> NDArray[np.int64]:
-    """How many rows each person has, less one, `most` and more as `most`; shape (persons,).
-
-    Nobody's number depends on the rows of others, and the IDs are compared as `rows_per_person`
-    does. Spends nothing by itself: the numbers are as private as the rows.
-    """
-    had = raw.frame.groupby(person_id, sort=False, dropna=False).size()
-    return np.minimum(had.to_numpy(dtype=np.int64), most) - 1
 
 
 def _most_used(
@@ -189,23 +190,7 @@ def _most_used(
     """
     assert isinstance(event, GaussianEvent)
     assert plan.outline.learn_rows is not None
-    noisy = noisy_cells(had, plan.outline.learn_rows.most, event, noise, public=public)
+    noisy = noisy_counts(had, event, noise, public=public)
     filled = iter(learned)
     columns = (c if isinstance(c, Column) else next(filled) for c in plan.outline.columns)
     return chosen_bound(noisy, plan.n, [column.size for column in columns], plan.left_rho)
-
-
-def categories(request: CategoryRequest, cells: pd.Series) -> list[str | None]:
-    """The category of every cell, by itself; None for missing, `other`, and what is no name."""
-    texts = [text.strip() for text in as_texts(cells).str.strip()]
-    other = request.other.strip()
-    return [text if text != other and _is_name(text) else None for text in texts]
-
-
-def _is_name(text: str) -> bool:
-    return (
-        len(text) <= MAX_NAME
-        # A no-break space is not printable to Python, and is common in text copied from pages.
-        and text.replace("\xa0", " ").isprintable()
-        and text.lower() not in MISSING_TEXTS
-    )
