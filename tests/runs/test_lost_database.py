@@ -132,6 +132,38 @@ def test_a_cut_before_the_charge_costs_nothing(stays, run, workspace, tmp_path, 
     assert assets(workspace) == ["stays"]
 
 
+OUTLINE = """
+one_row_per_person: true
+columns:
+  - {name: age, kind: numeric, lower: 0, upper: 150, integer: true, learn: {cells: 75}}
+  - {name: ward, kind: categorical, learn: true}
+  - {name: readmitted, kind: boolean}
+"""
+
+
+def test_a_cut_while_a_domain_is_counted_costs_nothing(stays, workspace, tmp_path):
+    (tmp_path / "outline.yaml").write_text(OUTLINE)
+    config = {
+        "table": {"train": stays.address, "schema": "outline.yaml"},
+        "task": TASKS["predictive"],
+        "asset": {"name": "stays", "lifetime_epsilon": 5.0},
+    }
+    path = tmp_path / "learn.toml"
+    path.write_text(tomli_w.dumps(config))
+    command = ["learn-domain", str(path), "--out", str(tmp_path / "learned.yaml")]
+    cutting = stays.cut("COPY (SELECT c0%")
+    assert main(command) != 0
+    cutting.join()
+    assert charges(tmp_path) == []
+    assert assets(workspace) == []
+    stays.view("true")
+    assert main(command) == 0
+    assert charges(tmp_path) == ["done"]
+    learned = schema_file.load(tmp_path / "learned.yaml")
+    assert learned.provenance == "dp"
+    assert set(learned["ward"].levels) <= {"north", "south", "east", "west", "other"}
+
+
 def test_a_cut_after_the_charge_is_charged_once(stays, run, tmp_path, monkeypatch):
     """Only of a table of more rows than can be kept is anything read then."""
     monkeypatch.setattr(inputs, "MOST_ROWS", 10)

@@ -13,8 +13,11 @@ from dashboard.jobs import folders, worker
 from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
+from prism_core.data.engines.engine import run_redacted
+from prism_core.data.engines.out_of_core import open_table
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import UNCHECKED
+from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table
 from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import dumps_outline, loads_outline
@@ -349,6 +352,34 @@ def test_public_rows_are_learned_with_known_noise_and_not_charged(project):
     assert project.data.schema == same.schema
     assert project.data.schema.prior.charge is None
     assert Ledger().charges() == ()
+
+
+@pytest.mark.slow
+@pytest.mark.privacy
+def test_a_table_that_stays_where_it_is_is_counted_there(project, tmp_path, monkeypatch):
+    project.data.public, project.account.seed = True, 8
+    wanted, rng = project.data.raw, np.random.default_rng(8)
+    wanted.frame.to_parquet(tmp_path / "t.parquet", index=False)
+    table = open_table(address.parse(str(tmp_path / "t.parquet")), tmp_path / "ws")
+    project.data.raw = table
+    plan = project.domain_plan("declared")
+    with monkeypatch.context() as gone:
+        gone.setattr(type(table.engine), "tallied", failing)
+        test = open_page("data", project)
+        test.button(key="learn_run").click().run()
+        assert not test.exception
+        assert "could not read" in texts(test)
+        assert "canary" not in texts(test)
+        assert project.data.learning.job is None
+    learn(open_page("data", project), project)
+    same = learn_domain(plan, wanted, ledger=None, noise=SeededNoise(rng), rng=rng, public=True)
+    assert project.data.schema == same.schema
+    assert not list(tmp_path.rglob("counts.json"))
+    table.close()
+
+
+def failing(*_: object):
+    yield from run_redacted(lambda: next(iter(["canary"].index("canary cell"))), "t.parquet")
 
 
 def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
