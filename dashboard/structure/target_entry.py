@@ -48,15 +48,14 @@ def section() -> None:
         placeholder="Choose a column",
         **keeping(state.structure, "target", "target_choice", target),
     )
-    regime = right.segmented_control(
+    right.segmented_control(
         "What to protect (regime)",
         list(get_args(Regime)),
         format_func=lambda key: _REGIME_WORDS[key][0],
         default=plan.regime,
         required=True,
-        key="regime_choice",
+        **keeping(plan, "regime", "regime_choice", plan.regime),
     )
-    plan.regime = regime or plan.regime
     right.caption(_REGIME_WORDS[plan.regime][1])
     if state.structure.target is not None:
         with left.popover("More choices", icon=":material/tune:", width="stretch"):
@@ -68,30 +67,30 @@ def section() -> None:
 def _number_of_features(columns: int) -> None:
     plan = project().designs.plan
     most = max(1, columns - 1 - len(plan.further))
-    plan.k = st.number_input(
+    # Columns may have gone since it was typed, and the widget raises for a value above its end.
+    plan.k = None if plan.k is None else min(plan.k, most)
+    st.number_input(
         "Number of features k",
         1,
         most,
-        # Columns may have gone since it was typed, and the widget raises for a value above its
-        # end.
-        None if plan.k is None else min(plan.k, most),
+        plan.k,
         step=1,
-        key="k_choice",
         placeholder="Let the budget decide",
         help=K_HELP,
+        **keeping(plan, "k", "k_choice", plan.k),
     )
     if plan.k == most:
         st.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
     words = OPTIONS["task.selection"].choices
     rules: list[SelectionRule] = list(words)
-    plan.selection = st.selectbox(
+    st.selectbox(
         "How the features are chosen",
         rules,
         format_func=words.__getitem__,
         index=rules.index(plan.selection),
-        key="selection_choice",
         help="Every way spends the selection pool, whatever the rows hold; only the names of "
         "the chosen columns leave the table.",
+        **keeping(plan, "selection", "selection_choice", plan.selection),
     )
 
 
@@ -131,21 +130,24 @@ def further_section() -> None:
         return
     names = [name for name in state.data.schema.names if name != state.structure.target]
     kept = [name for name in plan.further if name in names]
+
+    def weighed(chosen: list[str]) -> dict[str, float]:
+        """The chosen ones; a weight that was typed stays."""
+        return {name: plan.further.get(name, 1.0) for name in chosen}
+
+    plan.further = weighed(kept)
     chosen = st.multiselect(
         "Further columns to be predicted (optional)",
         names,
         default=kept,
         max_selections=MOST_TARGETS - 1,
-        # With another target the choices are others, and Streamlit keeps what was chosen by the
-        # key.
-        key=f"{_FURTHER_KEY}_{state.structure.target}",
         placeholder="None",
         help="Each is a target of its own, with its own S. They share the budget by their weights "
         "beside the 1 of Y. Not together with 3-way marginals or the naive Bayes model.",
+        # With another target the choices are others, and Streamlit keeps what was chosen by the
+        # key.
+        **keeping(plan, "further", f"{_FURTHER_KEY}_{state.structure.target}", kept, weighed),
     )
-    # Only then, so that weights that were typed stay.
-    if list(plan.further) != chosen:
-        plan.further = {name: plan.further.get(name, 1.0) for name in chosen}
     if chosen:
         _weights(chosen)
         _features()

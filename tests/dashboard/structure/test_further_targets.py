@@ -57,3 +57,18 @@ def test_targets_that_cannot_be_protected_together_say_so_on_structure_and_once_
     test = open_page("structure", project)
     assert not test.error
     assert test.button(key="onward_Structure")
+
+
+def test_what_another_tab_chose_is_not_taken_back_by_this_one():
+    """Both tabs show one project, and this one goes on with what it showed before."""
+    project = made(regime="predictive", k=1)
+    test = open_page("structure", project)
+    plan = project.designs.plan
+    plan.k, plan.selection, plan.further = 2, "one_shot", {"Ward code": 2.0}
+    test.run()
+    assert (plan.k, plan.selection, plan.further) == (2, "one_shot", {"Ward code": 2.0})
+    plan.regime = "graphical"
+    test.run()
+    assert not test.exception
+    assert plan.regime == "graphical"
+    assert test.button_group[0].value == "graphical"
