@@ -80,8 +80,9 @@ def _share(record: ProjectRecord) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"{plain(name)}: {_ROLES[role].lower()}", width="stretch")
                 if st.button("Take away", key=f"{key}_{subject}_away"):
-                    stored.store().unshare(record.id, subject)
-                    st.rerun()
+                    with mistakes():
+                        stored.store().unshare(record.id, subject)
+                        st.rerun()
         names = people.names(access.workspace())
         others = [who for who in names if who not in (record.owner, *record.shared)]
         if not others:

@@ -13,7 +13,7 @@ from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
 from prism_core import files
 from prism_core.data.tables.raw_table import from_frame
-from prism_core.errors import AccessError
+from prism_core.errors import AccessError, ConfigError
 from prism_core.hosting import audit_log
 from tests.support.pages import open_page, session, texts, turned
 
@@ -211,6 +211,20 @@ def test_an_editor_works_in_it_until_it_is_taken_away(of_ada, door):
     turned(test, "data").run()
     assert test.session_state["project"] is not of_ada
     assert "stays.csv" not in texts(test)
+
+
+def test_why_it_cannot_be_taken_away_is_said(of_ada, door, monkeypatch):
+    door.let_in("u-ada")
+    stored.store().share(of_ada.key, "u-ben", "Ben Curator", "editor")
+    test = at(door, "u-ada")
+
+    def fails(*_: object) -> None:
+        raise ConfigError("The audit log cannot be written.", field="audit")
+
+    monkeypatch.setattr(audit_log, "note", fails)
+    test.button(key=f"project_{of_ada.key}_share_u-ben_away").click().run()
+    assert not test.exception
+    assert "The audit log cannot be written" in texts(test, "error")
 
 
 @pytest.fixture
