@@ -135,7 +135,7 @@ def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
     return from_graph(
         schema,
         config.task.target,
-        _training_rows(arguments.rows, config, schema.persons),
+        _training_rows(arguments, config, schema.persons),
         dag,
         strength=arguments.strength,
         strengths=_edges(arguments.edge),
@@ -175,12 +175,12 @@ def _check_public(path: Path, table: TableConfig) -> None:
         )
 
 
-def _training_rows(asked: int | None, config: RunConfig, persons: int | None) -> int:
+def _training_rows(arguments: argparse.Namespace, config: RunConfig, persons: int | None) -> int:
     from prism_core.runs.inputs import gather
 
-    found = asked if asked is not None else persons
+    found = arguments.rows if arguments.rows is not None else persons
     if found is None:
-        return gather(config).n
+        return gather(config, arguments.workspace).n
     if not 2 <= found <= 10**9:
         raise ConfigError("--rows must be between 2 and 1,000,000,000.", field="rows")
     return found

@@ -67,6 +67,18 @@ def test_where_rows_are_counted_nothing_else_is_asked(make_run, capsys, monkeypa
     assert "200 invented rows drawn" in capsys.readouterr().out
 
 
+@pytest.mark.privacy
+def test_rows_that_are_counted_are_looked_up_in_the_workspace_that_is_named(
+    make_run, tmp_path, capsys
+):
+    private, named = make_run(public=False, asset=9.0), tmp_path / "other"
+    out = tmp_path / "out"
+    assert main(["release", str(private), "--out", str(out), "--workspace", str(named)]) == 0
+    once = ["--seeds", "1", "--epsilon", "1", "--jobs", "1", "--workspace", str(named)]
+    assert main(["rehearse", str(make_run(name="claimed", public=True)), *once]) == 2
+    assert "“ward 7”" in capsys.readouterr().err
+
+
 def test_what_ran_is_there_at_once(make_run, capsys, monkeypatch):
     from prism_core.rehearsal.trial import SharedRows
 
