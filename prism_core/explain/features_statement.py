@@ -171,12 +171,14 @@ def _graphical(dag: Dag, target: str) -> str:
         ("tied by an unmeasured cause", "tied by unmeasured causes"),
     )
     known = (dag.measured_parents(target), dag.measured_children(target), dag.co_parents(target))
+    # Whatever else is in the blanket is tied to the target by what is not in the table.
     groups = (*known, tuple(set(blanket).difference(*known)))
     parts = [
         f"{len(group)} {word[len(group) != 1]}"
         for group, word in zip(groups, words, strict=True)
         if group
     ]
+    # Unmeasured nodes are no columns, so they cannot be left out.
     rest = len(dag.measured) - 1 - len(blanket)
     others = "" if not rest else f" {rest} {'column is' if rest == 1 else 'columns are'} left out."
     return (

@@ -132,6 +132,7 @@ def _found(schema: Schema, parts: ColumnParts, m: Measurement) -> FoundParts:
 def column_maps(plan: Plan) -> dict[str, NDArray[np.int32]]:
     """Of every column the code in the plan's domain for each of its fine codes."""
     assert plan.parts is not None
+    # Columns that were not coarsened keep their declared codes.
     found = {column.name: declared_codes(column) for column in plan.schema.columns}
     return found | {
         one.name: one.codes(fine_column(plan.schema[one.name]).size) for one in plan.parts

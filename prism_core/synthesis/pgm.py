@@ -89,6 +89,8 @@ class Pgm:
         """
         wanted = tuple(dict.fromkeys(cliques))
         found = marginals_of(self.tree, self.tables, self.sizes, self.n, wanted)
+        # One by one for what the joint walk left out: the way to a single marginal may be small
+        # enough.
         for clique in wanted:
             if clique not in found:
                 try:
@@ -177,6 +179,7 @@ def fit_pgm(
         last=last,
         iterations=iterations,
         tolerance=tolerance,
+        # Potentials and not tables: those of a smaller tree fit a larger one, too.
         start=None if start is None else start.potentials,
         prior=None
         if prior is None
@@ -247,6 +250,7 @@ def fit_many(
         raise PlanError("jobs must be a whole number above 0.", field="jobs")
     if not draws:
         return []
+    # Sigmas too: they are part of the structure that all draws share.
     kinds = {tuple((m.clique, m.sigma, m.query) for m in draw) for draw in draws}
     if len(kinds) != 1:
         raise PlanError(

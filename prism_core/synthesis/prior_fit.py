@@ -59,6 +59,7 @@ def independent_model(
     potentials: dict[Clique, np.ndarray] = {}
     for m in measurements:
         names = tuple(name for name in sizes if name in m.clique)
+        # One potential a set: a second table of the same columns adds nothing to single columns.
         if names in potentials:
             continue
         potential = np.zeros([sizes[name] for name in names])
@@ -149,6 +150,7 @@ def fit_with_prior(
     """
     fits = _Fits(plan, total_of(plan.contribution, plan.n, measurements))
     others, relations = split_relations(measurements, fits.targets)
+    # Nothing would move the base, so it is the model.
     if not relations:
         return fits.base(fits.pairs(others), progress=progress)
     expected = _expected(fits, others, relations, lambda share: progress(0.6 * share))
@@ -174,6 +176,7 @@ class Sketches:
     def of(self, measurements: Sequence[Measurement]) -> Pgm:
         """The model of what was measured so far, which only counts of several features extend."""
         plan = self.plan
+        # The total anew: where it is private, each round's counts tell it better.
         fits = _Fits(plan, total_of(plan.contribution, plan.n, measurements))
         others, relations = split_relations(measurements, fits.targets)
         pairs = fits.pairs(others)
@@ -214,6 +217,7 @@ class _Fits:
     ) -> Pgm:
         plan = self.plan
         tables = [m.clique for m in measurements if len(m.clique) > 1]
+        # Without tables nothing is to be held: single columns are what the prior is made of.
         held = bool(tables) and self._holds(measurements)
         return fit_pgm(
             plan.sizes,
@@ -321,6 +325,7 @@ def _rest(
         values=pair.values.sum(axis=axis),
         sigma=pair.sigma * math.sqrt(pair.values.shape[axis]),
     )
+    # In the pair's place, so that the order of the others, and with it the fit, stays.
     some = [*others[:place], totals, *others[place + 1 :]]
     return some, [m for m in relations if not set(pair.clique).issubset(m.clique)]
 

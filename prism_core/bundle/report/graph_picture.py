@@ -151,7 +151,9 @@ class _Sheet:
 def _drawn(dag: Dag, shown: set[str]) -> _Sheet:
     """These columns and the edges between them, as wide as lets letters be largest."""
     names = [name for name in dag.nodes if name in shown]
+    # Both ends: an arrow to a column that is not drawn would lead nowhere.
     edges = [edge for edge in dag.edges if shown.issuperset(edge)]
+    # Room for arrows side by side at the border of its box.
     sizes = {name: box_size(lines_of(name), _most_arrows(name, edges)) for name in names}
     sheets = (_routed(sizes, edges, breadth) for breadth in _BREADTHS)
     return max(sheets, key=lambda sheet: sheet.scale)

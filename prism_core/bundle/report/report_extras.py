@@ -185,6 +185,7 @@ def _check_outside(document: object) -> None:
     rows = document.get("metrics") if isinstance(document, dict) else None
     fits = (
         isinstance(document, dict)
+        # Identity: in JSON of somebody else 1 would equal True.
         and document.get("outside_epsilon") is True
         and isinstance(document.get("notice"), str)
         and isinstance(rows, list)
@@ -229,6 +230,7 @@ def _inside(document: object) -> bool:
         # isinstance would take `true` for charge 1.
         and type(charge) is int
         and charge >= 1
+        # To the letter: whoever reads a number reads what it is worth in the same words.
         and document.get("notice") == INSIDE_EPSILON
         and isinstance(guarantee, dict)
         and all(_finite(guarantee.get(key)) for key in ("epsilon", "delta"))

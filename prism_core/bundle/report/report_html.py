@@ -141,6 +141,7 @@ def _spent(stages: Stages) -> list[PlanLine]:
     opened, final = stages.opened, stages.final
     found = list(lines(final))
     look, three, tree = opened.interactions, opened.three_way, opened.tree
+    # Its choice was paid for, and the final plan lists only what was measured.
     if look is not None and final.interactions is None:
         found.append(look_line(look))
     # A plan whose choices are still open has their lines already.
@@ -157,6 +158,7 @@ def _spent(stages: Stages) -> list[PlanLine]:
                     label=f"choosing {event.count} {what}",
                     pool=pool,
                     cells=None,
+                    # Each pick was planned for the same part, so fewer cost less.
                     share=choice.choice_share * event.count / choice.rounds,
                     sigma=None,
                     relative_error=None,
