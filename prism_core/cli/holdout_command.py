@@ -176,6 +176,7 @@ def _ask(arguments: argparse.Namespace) -> None:
     )
     folder = bundle_folder.read(arguments.dir or Path(session.local.get("run", "")))
     place = arguments.holdout or session.local.get("holdout", "")
+    # Public rows are asked without a charge, so the session itself says what they were.
     public = session.charge is None
     raw = holdout_rows.opened(place, folder, arguments, public=False)  # asked when it was opened
     holdout = _encoded(raw, folder, session.key, public=public)
@@ -211,6 +212,7 @@ def _encoded(
 
     from prism_core.runs.inputs import encode_holdout
 
+    # From the session's secret: whoever knew which row of a person is kept would know more.
     rng = np.random.default_rng(list(key))
     return encode_holdout(folder.schema.with_one_row(), raw, rng=rng, public=public)
 

@@ -94,6 +94,7 @@ def looks_of(folder: BundleFolder, config: RunConfig | None) -> Looks:
         own = schema_file.load(config.table.schema)
     except PrismError:  # gone or changed since; the run's own copy holds
         return looks
+    # Of other columns the count of `prism check` says nothing about this run.
     return own.looks if own.columns == folder.schema.columns else looks
 
 

@@ -83,6 +83,7 @@ def _list(arguments: argparse.Namespace) -> None:
     ledger = open_ledger(arguments)
     names = [asset.name for asset in ledger.assets()]
     if arguments.asset is not None:
+        # By the balance, which refuses a name that the ledger does not know.
         names = [ledger.balance(arguments.asset).asset.name]
     balances = [ledger.balance(name) for name in names]
     charges = [charge for charge in ledger.charges() if charge.asset in names]
@@ -137,6 +138,7 @@ def _event_text(event: dict[str, Any]) -> str:
         f"{key} {value:.6g}" for key, value in event.items() if isinstance(value, int | float)
     )
     label = f"  {event['label']}" if event.get("label") else ""
+    # An event may be made of others, each with its own figures.
     parts = "".join(f"\n           of {_event_text(part)}" for part in event.get("events", ()))
     return f"{event.get('event', '?')}: {figures}{label}{parts}"
 

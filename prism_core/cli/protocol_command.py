@@ -97,6 +97,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
         language=language(arguments.language),
     )
     protocol.write_protocol(made, arguments.out, draft=arguments.draft)
+    # After the file: a protocol without a rehearsal is one all the same.
     if not (made.rehearsed or config.table.public):
         sys.stderr.write(f"prism: note: {_unrehearsed(arguments.config, plan)}\n")
     document = {

@@ -59,6 +59,7 @@ class RhoFilter:
     def left(self) -> float:
         """What may still be taken; rounded down."""
         rest = self.total - self.spent
+        # The sum may have been rounded down by half a digit.
         return max(0.0, math.nextafter(rest, 0.0)) if rest > 0.0 else 0.0
 
     def pay(self, event: Event) -> None:
@@ -195,6 +196,7 @@ class ComparatorPlan(ZcdpPlan):
     @property
     def spent(self) -> Spent:
         """What is charged: all of rho, with epsilon stated at delta."""
+        # All of rho, though a run may take less: how much is known only at its end.
         return Spent(epsilon=rho_to_epsilon(self.rho, self.delta), delta=self.delta, rho=self.rho)
 
     @property
@@ -212,6 +214,7 @@ class ComparatorPlan(ZcdpPlan):
         """What MST chooses among, in schema order; data-free."""
         names = self.schema.names
         pairs = ((u, v) for place, u in enumerate(names) for v in names[place + 1 :])
+        # A larger one would fit no tree, whatever was chosen beside it.
         return tuple(pair for pair in pairs if self.schema.cells(pair) <= TREE_CELLS)
 
     @property
@@ -226,6 +229,7 @@ class ComparatorPlan(ZcdpPlan):
         """Pairs in MST's tree: columns less components of the graph of candidates; data-free."""
         from networkx.utils import UnionFind
 
+        # Too large pairs may leave the columns in pieces, and each piece has a tree of its own.
         joined = UnionFind(self.schema.names)
         for pair in self.pairs:
             joined.union(*pair)
@@ -260,6 +264,7 @@ class ComparatorPlan(ZcdpPlan):
             found.append(exponential(part, self.joins, "choice of pairs"))
             label = "a pair, chosen at run time"
             pair = gaussian(part / self.joins, label, self.schema.contribution)
+            # Which ones is not known yet; what each costs is.
             found += [pair] * self.joins
         return tuple(found)
 

@@ -161,6 +161,7 @@ def _standing(
         if first is None or difference is None
         else difference_interval(scored.made, first.made, scored.score),
         task_distance=next(row.value for row in task if row.name == "task_tv_mean"),
+        # The last row is the mean over the columns.
         column_distance=columns[-1].value,
         method=candidate.method,
         neighbours=candidate.neighbours,

@@ -70,6 +70,7 @@ def evaluate(
     check_learners(learners, allowed)
     known = labelled(holdout, target)
     sampled = resamples(known.n, rng, known.person)
+    # A fit a learner and side, then distances of columns and of pairs.
     steps = len(learners) * (1 if train is None else 2) + 2
     done = iter(range(steps + 1))
 
@@ -141,6 +142,7 @@ def check_evaluated_tables(
     schema = synthetic.schema
     others = [("holdout", holdout), *([("train", train)] if train is not None else [])]
     for field, table in others:
+        # Columns alone: how persons are declared differs between real and synthetic rows.
         if table.schema.columns != schema.columns:
             raise EvaluationError(
                 f"The {field} rows have other columns than the synthetic rows. Encode both with "
@@ -155,6 +157,7 @@ def check_evaluated_tables(
                     f"There is no column {name!r} in the schema.{close}", field=field
                 )
     names = tuple(schema.names if features is None else dict.fromkeys(features))
+    # The target is dropped silently: a caller may name all columns.
     names = tuple(name for name in names if name != target)
     if not names:
         raise EvaluationError("There is no column to predict the target from.", field="features")
@@ -212,6 +215,8 @@ def evaluation_document(found: Sequence[Evaluation], aims: Sequence[Aim]) -> dic
         first["metrics"] += [
             row.to_dict()
             for row in other.rows
+            # Other distances are of the tables, whatever is predicted, and stand with the first
+            # target.
             if row.learner is not None or row.name.startswith("task_tv")
         ]
     first["targets"] = [

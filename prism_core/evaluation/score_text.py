@@ -76,6 +76,7 @@ def score_lines(metrics: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"  The synthetic rows carry {share} of what this model can learn from the real "
                 "ones."
             )
+    # Each once: most scores have the same notes.
     notes = dict.fromkeys(row["note"] for row in metrics if row["value"] is not None)
     return [*lines, *(f"note: {note}" for note in notes if note)]
 

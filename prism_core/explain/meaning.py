@@ -104,6 +104,7 @@ def group_factor(trade: TradeOff, people: int, delta: float) -> float | None:
     failure stays delta for the whole group, so the factor is more than the k-th power of one
     person's: k^2 rho + 2 k sqrt(rho ln(1/delta)) > k (rho + 2 sqrt(rho ln(1/delta))).
     """
+    # rho bounds all but this chance, and how that grows with a group is not proven here.
     if trade.failing > 0.0:
         return None
     # exp overflows from 710 on.
@@ -383,6 +384,7 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
     """
     sharp = plan.accountant.fixed_only if exact is None else exact
     prior = plan.prior
+    # What learning cost is of the same people, so it counts against a guess, too.
     events = plan.events if prior is None else (*prior.events, *plan.events)
     trade = trade_off(events, exact=sharp and fixed(plan))
     loss = loss_bound(trade.rho, trade.failing, plan.delta)

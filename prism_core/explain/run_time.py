@@ -122,6 +122,7 @@ def _has_rounds(plan: Plan) -> bool:
 
 def seconds_range(plan: Plan) -> tuple[float, float]:
     """Between how many seconds a run with adaptive rounds takes; without rounds half and twice."""
+    # Without rounds the model is known beforehand, and only the machine is not.
     if not _has_rounds(plan):
         return run_seconds(plan) / 2.0, run_seconds(plan) * 2.0
     little, much = (math.fsum(parts(plan, way).values()) for way in (LITTLE, MUCH))
@@ -177,6 +178,7 @@ def _expected(plan: Plan, cells: float) -> int:
     if not may_move_pairs(plan):
         return 0
     asked = sum(plan.domain.size(name) >= FEWEST_LEVELS for name in plan.s)
+    # As `prior_fit` does, which asks nothing of larger models.
     return asked if asked * cells <= _MOST_EXPECTED else 0
 
 
@@ -270,6 +272,7 @@ def slowness() -> float:
     The best of some repeats, in processor time, so that other work counts little; a quarter to
     eight times.
     """
+    # Bounded, so that one odd measurement does not promise seconds for hours.
     return min(8.0, max(0.25, min(_calibrate() for _ in range(5)) / _REFERENCE))
 
 

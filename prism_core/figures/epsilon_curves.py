@@ -82,6 +82,7 @@ def rehearsal_figure(
         height: in pixels.
         legend: whether the designs are named; `legend_marks` gives the same for several figures.
     """
+    # Values without a point yet, too: the axis does not move while points come in.
     wanted = sorted({*epsilons, *(point.epsilon for point in found)})
     if not wanted:
         return theme.sentence_figure("Nothing has been rehearsed yet.")
@@ -118,6 +119,7 @@ def rehearsal_figure(
         showarrow=False,
         font={"size": 11},
     )
+    # Designs as they were asked for, so that one keeps its style before the others have points.
     order = list(dict.fromkeys([*names, *(point.variant for point in found)]))
     _across(figure, wanted, guess, GUESS_TEXT[metric], theme.GREY, "dot", list(order))
     _ceilings(figure, found, order, wanted)

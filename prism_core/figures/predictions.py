@@ -50,6 +50,7 @@ def curves_figure(curves: Sequence[RocCurve], note: str = "", learned_from: str 
     for curve in curves:
         _add(figure, curve, labels)
     corner = {"x": 0.99, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "orientation": "v"}
+    # One pair of curves leaves the lower right corner free; more need room beside them.
     place = corner if len(labels) == 1 else _beside()
     figure.update_layout(legend=place | theme.legend_title(learned_from, "in brackets"))
     return figure
@@ -170,6 +171,7 @@ def confusion_figure(table: Confusion) -> go.Figure:
     Of more than `MOST_CLASSES` classes the most frequent are drawn. Outside epsilon.
     """
     size = [sum(row) for row in table.counts]
+    # The most frequent ones, and then in the declared order, which may mean something.
     ranked = sorted(range(len(size)), key=lambda code: -size[code])[:MOST_CLASSES]
     kept = sorted(ranked)
     counts = [[table.counts[i][j] for j in kept] for i in kept]
@@ -232,6 +234,7 @@ def predicted_figure(curves: Sequence[PredictedCurve], target: str, note: str = 
         yaxis={"title": {"text": f"{name}, predicted"}, "showgrid": True},
         margin={"l": 16, "r": 16, "t": 32, "b": 16},
     )
+    # The diagonal from the lowest to the highest bin that any side shows.
     ends = [min(c.actual[0] for c in curves), max(c.actual[-1] for c in curves)]
     figure.add_scatter(
         x=ends,
@@ -241,6 +244,7 @@ def predicted_figure(curves: Sequence[PredictedCurve], target: str, note: str = 
         name="Predicted as it is",
         line={"color": theme.FLOOR, "width": 1.5, "dash": "dot"},
     )
+    # By name: real first, so that synthetic points lie on top.
     for curve in sorted(curves, key=lambda curve: curve.trained_on):
         _add_predicted(figure, curve)
     return figure

@@ -209,6 +209,8 @@ def _styles(rows: Sequence[BudgetLine]) -> dict[str, theme.Style]:
     """A style a pool; the four pools always have the same."""
     found = dict.fromkeys(row.pool for row in rows)
     order = [*dict.fromkeys((*_POOLS, *found))]
+    # By the fixed order of pools, so that a pool keeps its colour when another one pays for
+    # nothing.
     return {pool: theme.STYLES[order.index(pool) % len(theme.STYLES)] for pool in found}
 
 
@@ -294,6 +296,7 @@ def _drawable(point: ErrorPoint) -> bool:
 def _errors(curves: Mapping[str, Sequence[ErrorPoint]]) -> list[float]:
     first = next(points for points in curves.values() if points)
     means = [point.mean for points in curves.values() for point in points]
+    # Largest errors are drawn for the first design alone, so only those widen the axis.
     return [*means, *(point.largest for point in first)]
 
 

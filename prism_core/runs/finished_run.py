@@ -74,6 +74,8 @@ def subject(
         train=train,
         target=aim.target,
         s=aim.s,
+        # Columns that are neither features nor the target: other targets, which nobody knows
+        # beforehand.
         hidden=tuple(n for n in synthetic.schema.names if n not in {*features, aim.target}),
         measured=measured,
         # A folder without a plan does not say n; the real rows at hand come nearest to it.

@@ -160,6 +160,7 @@ def open_rows(
     from prism_core.data.engines.out_of_core import open_table
     from prism_core.privacy.ledger.ledger import default_workspace
 
+    # In the workspace, for this user only, and not in a shared temporary folder.
     folder = default_workspace() if workspace is None else workspace
     big = open_table(place, folder, separator=separator, encoding=encoding)
     try:
@@ -353,6 +354,7 @@ def encode_holdout(
         TableError: for public rows that the declaration cannot be meant for; see `ready`.
     """
     if public:
+        # Public rows alone: of private ones an error would tell, see `ready`.
         check_covered(schema, some_rows(raw))
     if not isinstance(raw, RawTable):
         # There may be fewer than the schema declares, and the table is checked against its own

@@ -111,6 +111,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
             field="out",
         ) from None
     else:
+        # Only here: the block has written the result where it belongs.
         if found.charge is not None:
             written(ledger.folder, found.charge)
     finally:
@@ -121,6 +122,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
 def _reserved(workspace: Path, size: int) -> Path:
     try:
         folder = files.folder(files.folder(workspace) / FOLDER)
+        # Real bytes and not a count of free ones, which others may use meanwhile.
         return files.reserve(folder, size + _LEAST)
     except OSError:
         raise ConfigError(
@@ -134,6 +136,7 @@ def _reserved(workspace: Path, size: int) -> Path:
 def unwritten_charges(workspace: Path) -> tuple[int, ...]:
     """Charges whose results are kept: paid for, and not written where they belong."""
     folder = workspace / FOLDER
+    # Drafts of runs that are under way have other names.
     found = [_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
     return tuple(sorted(int(match[1]) for match in found if match))
 

@@ -107,6 +107,7 @@ a later one."""
 def tables(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Stays of training people, and of others."""
     train, test = PERSONS
+    # Numbered on: nobody is in both tables.
     return generate(rng, train), generate(rng, test, first=train)
 
 
@@ -174,6 +175,7 @@ def _stay(rng: np.random.Generator, person: Columns) -> Columns:
     """The next stay of people who are here."""
     stay, people = dict(person), len(person["age"])
     old, often = stay["age"] > 64, stay["earlier_stays"] > 1
+    # Axes: older than 64, two earlier stays or more, kind of admission.
     kinds = np.array(
         [[[0.38, 0.20, 0.42], [0.15, 0.25, 0.60]], [[0.25, 0.20, 0.55], [0.10, 0.22, 0.68]]]
     )
@@ -182,6 +184,7 @@ def _stay(rng: np.random.Generator, person: Columns) -> Columns:
     mean = mean + 0.06 * np.minimum(stay["charlson_index"], 8)
     nights = np.ceil(np.exp(mean + 0.6 * normal(rng, people)))
     stay["length_of_stay"] = np.clip(nights, 1, 45).astype(np.int64)
+    # Axes: lives alone, more than four nights, who looks after the person.
     care = np.array([[[0.3, 0.6, 0.1], [0.2, 0.5, 0.3]], [[0.65, 0.1, 0.25], [0.5, 0.1, 0.4]]])
     long = (stay["length_of_stay"] > 4).astype(int)
     stay["care_at_home"] = levels(rng, care[stay["lives_alone"], long], people)
@@ -194,9 +197,11 @@ def _left(rng: np.random.Generator, stay: Columns) -> Columns:
     """Those who have another stay, as they come to it."""
     people = len(stay["age"])
     later = bernoulli(rng, np.asarray(NEXT_STAY)[np.minimum(stay["earlier_stays"], 2)], people)
+    # A readmission is a stay of this table: it makes another one for sure.
     again = ((stay[TARGET] == 1) | (later == 1)) & (stay["earlier_stays"] < MOST_STAYS - 1)
     kept = {name: values[again] for name, values in stay.items()}
     kept["earlier_stays"] = kept["earlier_stays"] + 1
+    # Whether the stay that ends was followed by a readmission is whether the next one is one.
     kept["back_within_30d"] = kept[TARGET]
     return kept
 

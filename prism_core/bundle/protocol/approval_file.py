@@ -117,6 +117,7 @@ class ApprovedPlan:
                     "approved, or have the new words approved. Nothing was run.",
                     field=name,
                 )
+        # Entries that both have are equal by now, so what is said now only fills gaps.
         return said.over(self.statement)
 
     def dumps(self) -> str:
@@ -148,10 +149,12 @@ def settings(plan: Plan) -> dict[str, Any]:
     """The entries that a plan follows from, one a line; all public."""
     found: dict[str, Any] = {"people": plan.n, **entries(plan)}
     schema = schema_file.to_dict(plan.schema)
+    # An entry a column: one that differs is named by itself.
     for column in schema.pop("columns"):
         found[f"column.{column['name']}"] = column
     found |= {f"schema.{name}": value for name, value in schema.items()}
     if plan.dag is not None:
+        # Sorted: the order in which a graph was drawn is no change.
         found |= {f"edge.{cause} → {effect}": True for cause, effect in sorted(plan.dag.edges)}
         found |= {f"unmeasured.{name}": True for name in sorted(plan.dag.unmeasured)}
         found["graph.provenance"] = plan.dag.provenance

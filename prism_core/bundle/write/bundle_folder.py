@@ -81,6 +81,7 @@ class BundleFolder:
     @property
     def synthetic(self) -> Path:
         """The synthetic rows: the Parquet file, whose cells are as they were drawn."""
+        # In the CSV cells that a spreadsheet would run are changed.
         parquet = self.path / PARQUET
         return parquet if parquet.is_file() else self.path / SYNTHETIC
 
@@ -150,6 +151,7 @@ def check_outside_run(out: Path) -> None:
 def is_run(folder: Path) -> bool:
     """Whether a folder holds a run and nothing else. Reads names only."""
     present = {path.name for path in folder.iterdir()}
+    # Files of former versions too, or their runs could not be replaced.
     known = {*NEEDED, *OPTIONAL, *FORMER, MANIFEST, SIGNATURE, LOCAL}
     return CERTIFICATE in present and present <= known
 
@@ -185,6 +187,7 @@ def write(
         OSError: when the disk is full, for example.
     """
     check_out_folder(out, again=again)
+    # The name of `.` would be empty, and a draft beside it could not be named.
     folder = Path(out).absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     empty = folder.is_dir() and not any(folder.iterdir())  # perhaps the one we stand in
@@ -232,6 +235,7 @@ def _fill(draft: Path, folder: Path) -> None:
 def _put(draft: Path, folder: Path) -> None:
     """Put a whole folder in its place; a former run goes once the new one stands there."""
     former = folder.with_name(f"{draft.name}.former")
+    # Aside and not deleted: until the new run stands there the old one can come back.
     if folder.is_dir():
         folder.rename(former)
     try:

@@ -119,6 +119,7 @@ def texts(
     }
     if plan.dag is not None and not plan.dag.learned:  # DOT cannot say what a learned graph cost
         found[DOT] = formats.write(plan.dag, "dot")
+    # Rows and manifest are not written yet, but the data sheet lists them, too.
     files = {*found, SYNTHETIC, PARQUET, MANIFEST}
     return {**found, README: readme(plan, facts, files)}
 
@@ -162,6 +163,7 @@ def run_text(plan: Plan, stamp: str) -> str:
 def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
     """The package's description. Reads no row."""
     target = plan.task.target_text
+    # Features of S and targets need none: what they are for is kept.
     cautions = {
         one.name: not_preserved(target) for one in column_uses(plan) if one.use == "context"
     }

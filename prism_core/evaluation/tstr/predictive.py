@@ -151,6 +151,7 @@ def protected_rows(
         target=target,
         features=s,
         train=train,
+        # The first is the default one; a second set of scores for each would double the time.
         learners=learners_of(column, as_classes=as_classes)[:1],
         as_classes=as_classes,
         sampled=sampled,
@@ -174,6 +175,7 @@ def metric_row(
     if real is None:
         notes.append("No real training rows were given, so there is no ceiling.")
     else:
+        # Once, where both sides say the same.
         notes += [note for note in real.notes if note not in notes]
     numeric = name in squared_loss.METRICS
     notes += (squared_loss.numeric_notes if numeric else _test_notes)(name, test, target)
@@ -338,6 +340,7 @@ def floor_scores(
     if by_squared_loss(column, as_classes=as_classes):
         return squared_loss.numeric_floor(test, target, train, sampled)
     known = test if train is None else labelled(train, target)
+    # Training rows may have no known target; the shares then are the holdout's own.
     source = known if known.n else test
     if not source.n or not test.n:
         return Attempt()
