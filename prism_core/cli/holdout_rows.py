@@ -36,7 +36,7 @@ def opened(
     from prism_core.runs.inputs import address, open_rows
 
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
-    raw = open_rows(address(place), columns=folder.schema.header, **style)
+    raw = open_rows(address(place), arguments.workspace, columns=folder.schema.header, **style)
     if public and not arguments.although_charged:
         check_public(raw, workspace=arguments.workspace)
     return raw

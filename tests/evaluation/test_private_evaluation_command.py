@@ -193,3 +193,23 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_charge(make_run, t
         assert evaluated(out, *asked, epsilon, "--out", entry) == status
         told = json.loads(entry.read_text())["guarantee"]["epsilon"]
         assert told == pytest.approx(0.7 if epsilon == "0.7" else 0.5, abs=1e-6)
+
+
+def test_temporary_files_of_a_large_holdout_stand_in_the_workspace_that_is_named(
+    make_run, tmp_path, monkeypatch
+):
+    from prism_core.runs import inputs
+
+    config, out, work = make_run(public=True), tmp_path / "out", tmp_path / "work"
+    assert main.main(["release", str(config), "--out", str(out), "--seed", "1"]) == 0
+    asked, opened = [], inputs.open_rows
+
+    def noted(place, workspace=None, **more):
+        asked.append(workspace)
+        return opened(place, workspace, **more)
+
+    monkeypatch.setattr(inputs, "open_rows", noted)
+    holdout = ["--holdout", str(config.parent / "holdout.csv"), "--holdout-public"]
+    private = ["--private", "2", "--seed", "1", "--workspace", str(work)]
+    assert main.main(["evaluate", str(out), *holdout, *private]) == 0
+    assert asked == [work]
