@@ -98,7 +98,7 @@ class ProjectStore:
             shared = {who: (name, role) for who, (name, role) in document.pop("shared").items()}
             authors = tuple(document.pop("authors", ()))  # earlier records have none
             return ProjectRecord(id=id, shared=shared, authors=authors, **document)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, ConfigError):
             return None
 
     def opened(self, id: str) -> ProjectRecord | None:

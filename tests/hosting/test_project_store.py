@@ -117,7 +117,9 @@ def test_an_id_leads_nowhere_else(stores, id, tmp_path):
         ada.load(id)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": "x"}', "null", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"name": "x"}', "null", "\x00", f"[{'1,' * 200_000}1]"]
+)
 def test_a_damaged_record_opens_to_nobody(stores, tmp_path, text):
     ada, ben = stores
     (tmp_path / "projects" / ID / "about.json").write_text(text)
