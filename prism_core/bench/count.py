@@ -68,6 +68,7 @@ def write_rows(path: Path, rows: int, seed: int = 1) -> None:
     writer: Any = None
     for start in range(0, rows, _STEP):
         count = min(_STEP, rows - start)
+        # Step by step, so that a large file needs the memory of a million rows.
         table = pa.table({c.name: _cells(c, count, rng) for c in schema().columns})
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
@@ -81,6 +82,7 @@ def _cells(column: Column, count: int, rng: np.random.Generator) -> Any:  # noqa
         return pa.array(rng.random(count) < 0.3)
     if column.kind == "categorical":
         codes = pa.array(rng.integers(0, len(column.levels), count, dtype=np.int8))
+        # As codes first, of which Arrow makes the texts: Python makes none of the million.
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.levels)).cast(pa.string())
     if column.decimals == 0:
         return pa.array(rng.integers(0, 100, count))
@@ -106,6 +108,7 @@ def count_in_duckdb(path: str, workspace: str) -> dict[str, Any]:
     table = out_of_core.open_table(address.parse(path), Path(workspace))
     engine: Any = table.engine
     codes = {c.name: push(EncodingRule(c), engine.tables[0][c.name]).code for c in schema().columns}
+    # Our own encoding for both, so that the ways of counting are compared and nothing else.
     encoded = ibis.to_sql(engine.tables[0].select(**codes), dialect="duckdb")
     sets = ", ".join(f"({a}, {b})" for a, b in cliques())
     names = ", ".join(schema().names)

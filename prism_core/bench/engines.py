@@ -77,6 +77,7 @@ def _loaded(path: Path, server: str) -> Iterator[None]:
 
     with dbapi.connect(address.parse(f"{server}?table=_").connection()) as connection:
         with connection.cursor() as cursor, pq.ParquetFile(path) as file:
+            # Of a run that was killed, which could not remove it.
             cursor.execute(f"DROP TABLE IF EXISTS {_TABLE}")
             for batch in file.iter_batches(batch_size=SAMPLE):
                 cursor.adbc_ingest(_TABLE, batch, mode="create_append")
@@ -118,6 +119,7 @@ def measure(
         with _placed(engine, path, server) as place:
             found = _apart(count_there, place, name)
         sampled = found
+        # Memory counts no more than these, so both are compared on a smaller table.
         if rows > SAMPLE:
             path.unlink()
             write_rows(path, SAMPLE, seed=2)

@@ -33,6 +33,7 @@ def measure_fit(columns: int, *, sample: bool = False, mbi: bool = True) -> dict
     found: dict[str, Any] = {"columns": columns}
     losses = {}
     for engine in ("fast", "mbi") if mbi else ("fast",):
+        # Each in a process of its own: the second engine would find libraries loaded.
         made = child(_CHILD, engine, columns, *(["sample"] if sample else []))
         losses[engine] = made["loss"]
         for key in ("cold_s", "warm_s", "peak_mb", "sample_s"):
@@ -91,6 +92,7 @@ def measure_release(adult: Path | None) -> dict[str, Any]:
         whole = child(
             "prism_core.cli.main", "release", config, "--out", folder / "run", "--seed", 0, "--json"
         )
+        # Apart: what takes the stages' times would be part of the whole.
         stages = child("prism_core.bench.release_child", config)
     return {
         "table": "readmission" if adult is None else "adult",

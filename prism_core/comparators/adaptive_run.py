@@ -66,6 +66,7 @@ class AdaptiveRun:
         step: Callable[[float], None],
     ) -> AdaptiveRun:
         """A run at its beginning. Spends nothing: no row is read yet."""
+        # All that may ever be asked for, so that the rows are gone through once.
         wanted = dict.fromkeys([*((name,) for name in plan.schema.names), *plan.candidates])
         return cls(
             plan=plan,

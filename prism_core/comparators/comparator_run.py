@@ -114,6 +114,7 @@ def run_comparator(
     ) as charge:
         state = AdaptiveRun.of(plan, table, source, RhoFilter(plan.rho), step)
         _METHODS[plan.method](state)
+        # Before anything is drawn from it: a run that overspent gives nothing out.
         spent = _checked(plan, state)
         seed = publishable_seed(rng)
         codes, frame = draw(plan, state, seed)

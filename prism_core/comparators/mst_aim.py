@@ -146,6 +146,7 @@ def _allowed(run: AdaptiveRun, model: Pgm) -> Callable[[Clique], bool]:
     What a clique of the tree holds already is always allowed, as single columns are, so there is a
     candidate.
     """
+    # By the budget that is used: early rounds must not fill the tree that later ones need.
     limit = TREE_CELLS * run.purse.spent / run.purse.total
     candidates = list(run.plan.weights)
     widened = enlarged_cells(model.tree, run.sizes, candidates)

@@ -117,6 +117,7 @@ def broken(workspace: Path) -> int | None:
         try:
             said = untrusted.from_json(line.decode("utf-8"), untrusted.LEDGER)["before"]
         except (ValueError, TypeError, KeyError, PrismError):
+            # It holds no digest, so the chain cannot be followed any further.
             return number
         if said != _digest(before):
             return number

@@ -205,6 +205,7 @@ def load(path: Path) -> Hosting:
         address=_address(document.get("auth", {})),
         roles_claim=identity.get("roles_claim", "roles"),
         claim_values=_by_role(identity.get("claim_values", {}), "claim_values"),
+        # Beside the hosting file, wherever the server was started.
         subjects=None if named is None else load_roles(_beside(path, named, "roles_file")),
         login_hours=identity.get("login_hours", LOGIN_HOURS),
         committee=committee.get("name", "privacy committee"),
@@ -306,6 +307,7 @@ def _by_role(found: object, name: str) -> dict[Role, frozenset[str]]:
     for members in found.values():
         if not isinstance(members, list) or not all(isinstance(one, str) for one in members):
             raise _refused(name, "lists of texts by role")
+    # In one order, whatever the file's.
     return {role: frozenset(found[role]) for role in ROLES if role in found}
 
 

@@ -144,6 +144,7 @@ class ProjectStore:
                 id=id,
                 name=project.name,
                 owner=me if found is None else found.owner,
+                # The owner stays, whoever saves: an editor does not take a project over.
                 owner_name=self._person.name if found is None else found.owner_name,
                 changed=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
                 shared={} if found is None else found.shared,
@@ -175,6 +176,7 @@ class ProjectStore:
                 raise ConfigError(
                     f"Share it with another person, as {' or '.join(SHARES)}.", field="share"
                 )
+            # Before the share: what the log cannot say is not done.
             audit_log.note(self._workspace, self._person, "project shared", id, subject)
             self._describe(replace(found, shared=found.shared | {subject: (name, role)}))
 

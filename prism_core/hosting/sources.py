@@ -136,6 +136,7 @@ def _source(entry: object, number: int, path: Path) -> Source:
         isinstance(curators, list) and all(isinstance(one, str) for one in curators)
     ):
         raise ConfigError(f"{where}: curators must be a list of subjects.", field="curators")
+    # Relative to the file of sources, wherever the server was started.
     address = parse(entry["address"], path.parent.resolve())
     # `shown` puts these marks in the place of a password that is written out.
     if _HIDDEN in address.shown:
@@ -157,6 +158,7 @@ def _check_apart(found: tuple[Source, ...]) -> None:
     """No two of a name; one table and one asset's budget are told in one way."""
     tables = [(one, _tables(one.address)) for one in found]
     for (one, rows), (other, others) in combinations(tables, 2):
+        # By the form in which names are compared: people must be able to tell two apart.
         if canonical(one.name) == canonical(other.name):
             raise ConfigError(f"Two sources are called {one.name!r}.", field="name")
         same_asset = canonical(one.asset) == canonical(other.asset)

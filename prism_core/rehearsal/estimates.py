@@ -113,6 +113,8 @@ def estimates(points: Iterable[RehearsalPoint], *, rows: str = "") -> tuple[Esti
                     shift=shift,
                     mean=float(np.mean(scores)),
                     half=half_width(scores),
+                    # Without noise it depends on design and rows alone, so it is the same in every
+                    # run.
                     ceiling=some[0].ceiling,
                     runs=len(scores),
                     metric=some[0].metric,
@@ -163,6 +165,7 @@ def leads(points: Iterable[RehearsalPoint], shift: Shift) -> tuple[Lead, ...]:
             name: float(np.mean([scores[seed] for seed in seeds]))
             for name, scores in by_variant.items()
         }
+        # Stable: of equal designs the first stays the first.
         best, second = sorted(means, key=lambda name: -means[name])[:2]
         # Seed by seed: the chance that both designs share drops out of the difference.
         gaps = [by_variant[best][seed] - by_variant[second][seed] for seed in sorted(seeds)]

@@ -85,6 +85,7 @@ class SharedRows:
 
     def __post_init__(self) -> None:
         self.rows = CountedRows(self.stand_in.train)
+        # Many runs protect the same features, whose ceiling is one fit.
         self._ceiling = cache(self._reached)
         self._plans: dict[tuple[str, float], Plan] = {}
         target = self.stand_in.schema[self.stand_in.target]
@@ -108,6 +109,7 @@ class SharedRows:
         noise, sampling = (np.random.default_rng([seed, part]) for part in (0, 1))
         made = release(plan, self.rows, ledger=None, noise=SeededNoise(noise), rng=sampling)
         rows = EncodedTable(schema=plan.schema, codes=made.codes, public=True)
+        # Before the ceiling, whose time one run would carry for all others.
         scores, seconds = self._scores(rows, None), time.monotonic() - started
         # Without noise, from what the design protects: from all where it is chosen at run time.
         ceilings = self._ceiling(plan.s if plan.s_is_final else None)

@@ -49,6 +49,7 @@ def epsilons_of(text: str) -> tuple[float, ...]:
     Raises:
         BudgetError: when a part is no number above 0; 0,5 would be read as 0 and 5.
     """
+    # A semicolon says that commas are decimal ones.
     parts = text.replace(",", ".").split(";") if ";" in text else text.split(",")
     try:
         found = tuple(sorted({float(part) for part in parts if part.strip()}))
@@ -78,6 +79,7 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     features = set(schema.names) - (set() if further else {target})
     weights = {name: weight for name, weight in task.weights.items() if name in features}
     locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))
+    # Stand-in rows may have fewer features than the design asks for.
     k = None if task.k is None else min(task.k, len(schema.columns) - 1 - len(further))
     rows = min(synthesis.rows or stand_in.train.people, FITTED_ROWS)
     try:

@@ -63,8 +63,10 @@ def spread(asked: Sequence[RunRequest], jobs: int) -> Iterator[RunOutcome]:
         given = [pool.submit(_work, one) for one in sent]
     try:
         for future in as_completed(given):
+            # As they end and not in order: whoever watches sees that it goes on.
             yield from future.result()
     finally:
+        # Also where the caller stops asking, which closes this generator.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -208,6 +210,7 @@ def wanted(
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     listed = tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
+    # True and False are whole numbers to Python.
     whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
     if not listed or not whole or min(listed) < 0:
         raise ConfigError(

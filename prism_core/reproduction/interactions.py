@@ -48,6 +48,7 @@ def parity(rng: np.random.Generator, causes: int, rows: int = ROWS) -> EncodedTa
     No marginal of Y with fewer than all causes tells anything of Y.
     """
     codes = bernoulli(rng, 0.5, rows * COLUMNS).reshape(rows, COLUMNS)
+    # The parity of all causes is independent of any fewer of them, as the columns are fair coins.
     target = codes[:, :causes].sum(axis=1) % 2 ^ bernoulli(rng, FLIPPED, rows)
     columns = [
         Column(name=name, kind="categorical", levels=(0, 1)) for name in parity_causes(COLUMNS)
@@ -161,6 +162,7 @@ def interactions(
         real: list[float] = []
         found: dict[str, list[float]] = {regime: [] for regime in REGIMES}
         for seed in range(seeds):
+            # Stream 2 of a seed, as 0 and 1 are those of noise and rows.
             train = table.draw(np.random.default_rng([seed, 2]))
             real.append(_score(train, test))
             for regime in REGIMES:

@@ -83,6 +83,7 @@ def setting(name: str) -> Setting:
     Raises:
         ConfigError: when there is none.
     """
+    # A loop and not a look-up: the type checker then knows which name it is.
     for known in SETTING_NAMES:
         if name == known:
             return SETTINGS[known]

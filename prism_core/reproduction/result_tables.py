@@ -85,6 +85,7 @@ def as_csv(rows: Iterable[ResultRow]) -> str:
         for row in rows
     ]
     out = io.StringIO()
+    # A table without rows has a head all the same.
     writer = csv.DictWriter(out, list(plain[0]) if plain else ["benchmark"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(plain)
@@ -146,6 +147,7 @@ def with_headline(readme: str, book: Results) -> str:
     """
     before, begin, rest = readme.partition(BEGIN)
     _, end, after = rest.partition(END)
+    # A second mark of either kind would leave an old table in the text.
     if not begin or not end or BEGIN in after or END in before:
         raise ConfigError(f"The text needs the lines {BEGIN} and {END}, once each.", field="readme")
     return f"{before}{BEGIN}\n{headline(book)}\n{END}{after}"
@@ -204,7 +206,9 @@ def _graphless(book: Results) -> dict[str, object]:
 
 def _graph_wins(book: Results, lost: Sequence[Duel]) -> bool:
     """Whether the method that is given the graph loses on none of these lines."""
+    # By the comparator's line, which both of our methods met.
     with_graph = {duel.theirs.key: duel.met for duel in duels(book.rows)}
+    # A line that the method with the graph did not meet says nothing for it.
     return all(with_graph.get(duel.theirs.key, False) for duel in lost)
 
 

@@ -90,6 +90,7 @@ def _environment(language: LanguageCode = "en") -> Environment:
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=_is_html,
+        # A value that a template names and nobody gives is an error, and no gap in a paper.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -136,6 +137,7 @@ def _marked(marks: Language, text: Callable[..., str]) -> Callable[..., str]:
 
 
 def _is_html(template: str | None) -> bool:
+    # Markdown is no HTML: what is escaped there would be shown as it stands.
     return template is None or template.endswith(".html")
 
 

@@ -149,6 +149,7 @@ def open_holdout(
                 plan=plan,
                 charge=charge.number,
                 asset="" if charge.number is None else asset,
+                # Of released rows a plain hash will do: they are public.
                 synthetic=digest(synthetic),
                 standing=sparse_vector.opened(plan.scales, holdout, source),
                 key=key,
@@ -209,6 +210,7 @@ def ask_holdout(
         source = noise or _noise(session.seed, session.count + 1)
         session = _recovered(session, holdout, source)
         _check_open(session)
+        # Taken before the question is written down as pending: a full disk then costs no answer.
         with state.room(place, session.plan.schema, session.count + 1) as room:
             session = replace(session, pending=question)
             state.write(session)
@@ -332,6 +334,7 @@ def _check_same(session: Session, synthetic: EncodedTable, holdout: EncodedTable
             "for them.",
             field="synthetic",
         )
+    # In constant time: how long a comparison of secrets takes would tell where they differ.
     if not hmac.compare_digest(fingerprint(holdout, session.key), session.rows):
         raise PlanError(
             "These are not the held-out rows that this session was opened with. Give the same "
@@ -344,6 +347,7 @@ def _totals(
     plan: HoldoutPlan, question: Question, synthetic: EncodedTable
 ) -> tuple[Callable[[EncodedTable], int], tuple[int, int]]:
     """The total of scores of a table, and that of the synthetic rows with their number."""
+    # On released rows alone, so it is fixed before a row kept aside is looked at.
     fitted = fit(question.learner, synthetic, target=plan.target, features=question.features)
 
     def total(table: EncodedTable) -> int:

@@ -140,6 +140,7 @@ class HoldoutPlan(ZcdpPlan):
 
 def _deviation(scale: float) -> float:
     """Standard deviation of Laplace noise; of the discrete law it is smaller."""
+    # The upper bound is what warnings and forecasts are to go by.
     return math.sqrt(2.0) * scale
 
 

@@ -54,6 +54,8 @@ class Question:
     @property
     def key(self) -> str:
         """The same for the same question, in every process."""
+        # A list and not joined names, of which two lists could give one text; ASCII in every
+        # locale.
         text = json.dumps([self.learner, self.metric, list(self.features)], ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -148,4 +150,5 @@ def most_frequent(synthetic: EncodedTable, target: str) -> float:
     """
     column = synthetic.schema[target]
     classes = np.bincount(synthetic.column(target), minlength=column.size)
+    # Over all rows: those without a class count, and no guess is right for them.
     return float(classes[: column.level_count].max() / synthetic.n)

@@ -314,6 +314,7 @@ def _binning(
     cells = cell_codes(plan, fitted, synthetic, edges)[:-1]
     y = synthetic.column(plan.target)
     known = y < synthetic.schema[plan.target].level_count
+    # By the same rows as the binned one, so that the bins alone make the difference.
     whole = macro_auc(y[known], fitted.probabilities(synthetic)[known])
     areas: list[float] = []
     for codes, size in cells:
@@ -347,6 +348,7 @@ def _auc(label: str, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
         note = "Too few rows of this class beside the noise: spend more epsilon, or none."
         return PrivateNumber(name="auc", subject=label, value=None, deviation=None, note=note)
     area = binned_auc(inside, others)
+    # Of every cell the share of the other class that lies on its good side.
     below = (np.cumsum(others) - others / 2.0) / rows[1]
     above = (rows[0] - np.cumsum(inside) + inside / 2.0) / rows[0]
     slopes = np.concatenate([(below - area) / rows[0], (above - area) / rows[1]])

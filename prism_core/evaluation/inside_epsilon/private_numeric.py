@@ -148,6 +148,7 @@ def _rmse(
     return PrivateNumber(
         name="rmse",
         subject=plan.target,
+        # Noise may carry it beyond what a declared value can be off by.
         value=min(largest, math.sqrt(mean)),
         deviation=math.hypot(spread, mean * blur) / rows / (2.0 * math.sqrt(mean)),
         limits=(0.0, largest),

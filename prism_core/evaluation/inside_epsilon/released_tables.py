@@ -38,6 +38,7 @@ def check_released_tables(
         )
     check_people(holdout.schema)
     check_one_row(holdout.schema, "Private numbers are proven")
+    # n is public and in the proof: the noise was made for so many rows.
     if holdout.n != n:
         raise PlanError(
             f"The plan is for {n:,} holdout rows (persons) and the table does not have that many. "
