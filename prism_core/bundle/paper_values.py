@@ -102,6 +102,7 @@ def paper_values(plan: Plan, meant: Meaning, said: CuratorStatement) -> PaperVal
     drawn = plan.dag is not None and not plan.dag.learned
     return PaperValues(
         target=plan.task.target_text,
+        # One description could not stand for several targets.
         target_means="" if plan.several else plan.schema[plan.task.target].description.rstrip("."),
         targets=named(uses, "target"),
         used=named(uses, "used"),
@@ -156,6 +157,7 @@ def headline(rehearsal: Iterable[Estimate], epsilon: float) -> Estimate | None:
         (
             one
             for one in rehearsal
+            # Nearly equal: one of the two may have been typed, and the other computed.
             if one.shift == "none" and abs(one.epsilon - epsilon) < 1e-9 * epsilon
         ),
         None,

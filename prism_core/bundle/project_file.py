@@ -111,6 +111,7 @@ class ProjectFile:
         if self.form_provenance not in (None, *PROVENANCES):
             raise _refused("form_provenance", f"one of {', '.join(PROVENANCES)}, or null")
         if self.schema is not None and self.drawing is not None:
+            # It refuses nodes that are neither columns nor marked as unmeasured.
             self.drawing.dag.over(self.schema.names)
         self._check_designs()
 
@@ -124,6 +125,7 @@ class ProjectFile:
             raise _refused("saved", "designs with names of their own")
         if self.target is not None and (self.schema is None or self.target not in self.schema):
             raise _refused("target", "one of the columns of the schema")
+        # Designs are compared with each other, which has no meaning for different targets.
         if any(one.task.target != self.target for one in self.designs):
             raise _refused("designs", "designs for the project's own target")
 
@@ -131,6 +133,7 @@ class ProjectFile:
 def dumps(project: ProjectFile) -> str:
     """The file's text; `loads` gives an equal project back."""
     part = project
+    # As one of the file's own values: text within text could not be read by people.
     graph = None if part.drawing is None else json.loads(formats.write(part.drawing, "node-link"))
     document: dict[str, Any] = {
         "kind": KIND,
@@ -177,6 +180,7 @@ def loads(text: str) -> ProjectFile:
             what stands in the schema, the graph, a design or the statement.
     """
     document = _document(text)
+    # All of them are there: `_document` has refused a text that lacks one.
     values = {name: document[name] for name in _ENTRIES}
     for name, read in _READERS.items():
         values[name] = read(values[name])
@@ -290,6 +294,7 @@ def _graph_from(value: object) -> Drawing | None:
         return None
     if not isinstance(value, dict):
         raise StructureError("graph must be a node-link graph, or null.", field="graph")
+    # By the reader of files, whose limits hold for what stands within a project, too.
     return formats.parse(json.dumps(value), "node-link")
 
 
@@ -300,6 +305,7 @@ def _designs_from(name: str, value: object) -> tuple[Scenario, ...]:
 
 
 def _approval_from(value: object) -> ApprovedPlan | None:
+    # By the reader of its own file: what it refuses is refused here, too.
     return None if value is None else approval_file.loads(json.dumps(value))
 
 
@@ -332,6 +338,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def _check_line(value: object, name: str, *, empty: bool) -> None:
+    # One line: these stand in headings and in the ledger.
     one = isinstance(value, str) and value.isprintable() and value == value.strip()
     if not one or not (0 if empty else 1) <= len(str(value)) <= LONGEST:
         raise _refused(

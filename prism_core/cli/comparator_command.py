@@ -127,6 +127,7 @@ def _run_external(arguments: argparse.Namespace) -> None:
             "marked public only, with --seed; take mst or aim for private rows.",
             field="method",
         )
+    # For its sign alone: without a seed or with private rows it was refused above.
     check_seed(seed, public=True)
     check_comparator_place(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)

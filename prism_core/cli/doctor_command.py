@@ -46,6 +46,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     further = server_checks(workspace)
     checks = examine(workspace, port=arguments.port or PORT, further=further)
     problems = sum(check.state == "problem" for check in checks)
+    # A warning is no problem: a run goes ahead with it.
     document = {"ok": not problems, "checks": [check.to_dict() for check in checks]}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{text if arguments.json else _text(checks)}\n")
@@ -56,6 +57,7 @@ def _text(checks: tuple[MachineCheck, ...]) -> str:
     lines: list[str] = []
     for check in checks:
         lines += _wrapped(f"{check.state:8} {check.name:15} ", check.found)
+        # What is as it should be needs no advice, although there may be one on request.
         if check.advice and check.state != "ok":
             lines += _wrapped(" " * 25, check.advice)
     count = {state: sum(c.state == state for c in checks) for state in ("problem", "warning")}

@@ -60,7 +60,9 @@ def _run(arguments: argparse.Namespace) -> None:
     config, out = within_limit(configs.load(arguments.config), arguments), arguments.out
     public = config.table.public
     check_seed(arguments.seed, public=public)
+    # Before the rows are read, which may take long.
     check_graph_place(out)
+    # The graph that the configuration names is what is to be learned.
     inputs = gather(config, arguments.workspace, graph=False)
     plan = graph_plan(config, inputs.schema, inputs.n)
     say_unchecked(inputs.schema.looks, public=public)
@@ -71,7 +73,9 @@ def _run(arguments: argparse.Namespace) -> None:
         write_graph(formats.write(found.dag, "node-link"), out)
     else:
         if not public:
+            # What the ledger refuses is refused before the rows are read.
             check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
+        # One generator for the row of a person and for known noise: a rehearsal has one seed.
         rng = step_rng(arguments.seed)
         table = ready(inputs.schema, inputs.raw, public=public, rng=rng)
         account = account_for(config, plan.delta, arguments, rng=rng)

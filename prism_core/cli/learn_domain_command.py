@@ -61,6 +61,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     plan = domain_plan(config, outline, raw.rows)
     say_unchecked(outline.looks, public=public, when=", once the columns are learned")
     say_warnings(plan.warnings)
+    # What the ledger refuses is refused before anything is counted.
     if not public:
         check_account(config.asset, plan.delta, arguments.workspace or default_workspace())
     counts = countable(plan, raw)

@@ -88,6 +88,7 @@ class MetricRow:
     def __post_init__(self) -> None:
         for part in INTERVALS:
             ends = getattr(self, part)
+            # JSON has no NaN, and `to_dict` promises values for it.
             if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] <= ends[1]):
                 raise EvaluationError(
                     f"{self.name}: {part} must be two numbers in order, or None.", field=part
@@ -96,6 +97,7 @@ class MetricRow:
             number = getattr(self, part)
             if number is not None and not math.isfinite(number):
                 raise EvaluationError(f"{self.name}: {part} must be a number or None.", field=part)
+        # A gap in a table that nobody explains is taken for a mistake.
         if self.value is None and not self.note:
             raise EvaluationError(f"{self.name}: a row without a value needs a note.", field="note")
 
@@ -116,6 +118,7 @@ class MetricRow:
         if self.name.removesuffix(FROM_S) not in ("auc", "r2"):
             return None
         room = self.ceiling - self.floor
+        # Not cut to 0 and 1: synthetic rows may teach more than real ones, or the wrong thing.
         return (self.value - self.floor) / room if room > ROOM else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -306,6 +309,7 @@ class Evaluation:
     @property
     def score(self) -> str:
         """The headline score: "r2" of a numeric target, else "auc"."""
+        # A numeric target has no AUC at all, and a row of R^2 even where it has no value.
         return "r2" if self.find("r2") else "auc"
 
     @property

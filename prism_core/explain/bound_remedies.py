@@ -40,6 +40,7 @@ def remedies(plan: Plan, found: PlanBounds) -> tuple[Remedy, ...]:
     """
     needed = []
     if found.delta_s.raw is None:
+        # First: without full counts neither p_min nor the fit makes a bound.
         if any(query.linear is not None for query in plan.queries):
             needed.append(
                 Remedy(
@@ -49,6 +50,7 @@ def remedies(plan: Plan, found: PlanBounds) -> tuple[Remedy, ...]:
                     bound="distance",
                 )
             )
+        # Without it the fit as measured would give no number either.
         elif found.p_min is not None and may_move_pairs(plan):
             needed.append(
                 Remedy(

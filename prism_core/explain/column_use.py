@@ -92,6 +92,7 @@ def not_preserved(target: str) -> str:
 def _use(plan: Plan, name: str) -> Use:
     if name in plan.task.target_names:
         return "target"
+    # Before S is asked: a plan with choices to come holds none of it yet.
     if not plan.s_is_final:
         return "open"
     return "used" if name in plan.s else "context"

@@ -301,6 +301,7 @@ def _entries(plan: Plan) -> list[_Entry]:
         # Not strict: the lines of what is still to be chosen come after those of the queries.
         for line, query in zip(measured, plan.with_fine, strict=False)
     ]
+    # `lines` puts what is chosen at run time after the queries, in this order.
     rest = measured[len(plan.with_fine) :]
     look = plan.interactions
     if look is not None:

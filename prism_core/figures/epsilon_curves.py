@@ -245,6 +245,7 @@ def _across(
 
 
 def _log_range(wanted: Sequence[float]) -> list[float]:
+    # A little room at both ends, where marks and bars of the outer points stand.
     return [math.log10(wanted[0]) - 0.12, math.log10(wanted[-1]) + 0.12]
 
 
@@ -335,6 +336,7 @@ def paper_figures(
         theme.CaptionedFigure(
             title=f"{heading}: AUC, setting {setting}",
             words=rehearsal_text(some),
+            # One lower end for all settings, so that the figures can be compared by eye.
             figure=rehearsal_figure(some, names=list(dict.fromkeys(names)), low=lowest(every)),
         )
         for setting, some in points.items()

@@ -25,6 +25,7 @@ def parts_figure(found: FoundParts) -> go.Figure:
     # Cells stand in the order of the parts, so each part is one run.
     runs = [list(places) for _, places in itertools.groupby(range(len(found.parts)), _part(found))]
     axis = theme.name_axis(found.cells, limit=24)
+    # Rounded up, so that never more than `MAX_TICKS` are labelled.
     step = -(-len(found.cells) // MAX_TICKS)
     axis["tickvals"], axis["ticktext"] = axis["tickvals"][::step], axis["ticktext"][::step]
     figure = theme.new_figure(
@@ -77,6 +78,7 @@ def _shares(figure: go.Figure, found: FoundParts, runs: list[list[int]]) -> None
         if share is not None and deviation is not None
     ]
     figure.add_scatter(
+        # In the middle of the cells that the part is made of.
         x=[(run[0] + run[-1]) / 2 for run, _, _ in known],
         y=[share for _, share, _ in known],
         error_y={
@@ -99,6 +101,7 @@ def _shares(figure: go.Figure, found: FoundParts, runs: list[list[int]]) -> None
 def parts_words(found: FoundParts) -> str:
     """What the figure shows, for those who do not see it."""
     count = max(found.parts) + 1
+    # A part that is no more than noise has no share.
     known = [share for share in found.share if share is not None]
     ends = f", from {min(known):.0%} to {max(known):.0%}" if known else ""
     return (

@@ -81,6 +81,7 @@ def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
     for place, row in enumerate(rows):
         if row.value is None:
             figure.add_annotation(
+                # A note may be longer than there is room between two learners.
                 text=theme.wrapped(row.note if len(row.note) < 150 else row.note[:149] + "…", 62),
                 x=0.5,
                 xref="x domain",
@@ -99,6 +100,7 @@ def _spans(figure: go.Figure, rows: list[MetricRow]) -> None:
     for place, row in enumerate(rows):
         # With the score itself, which may lie outside floor and ceiling.
         ends = [end for end in (row.floor, row.ceiling, row.value) if end is not None]
+        # A line needs two ends; a lone mark stands without one.
         if len(ends) > 1:
             xs += [min(ends), max(ends), None]
             ys += [place, place, None]

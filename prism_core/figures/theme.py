@@ -90,10 +90,12 @@ def safe(text: object, limit: int | None = None) -> str:
         >>> safe("<b>age & sex</b>", limit=9)
         '&lt;b&gt;a…&lt;/b&gt;'
     """
+    # Before it is cut: a control character must not count as one that is shown.
     plain = "".join(c if c.isprintable() else " " for c in str(text))
     if limit is not None and len(plain) > limit:
         tail = (limit - 1) // 2
         plain = plain[: limit - 1 - tail] + "…" + plain[len(plain) - tail :]
+    # After it is cut: an entity cut in half would be shown as it is written.
     return "".join(_SPECIAL.get(c, c) for c in plain)
 
 

@@ -73,6 +73,7 @@ def _of_ledger(workspace: Path, gauge) -> None:  # noqa: ANN001  (an inner funct
     entries = gauge("ledger_entries", "Entries of the ledger's chain.")
     assets = gauge("ledger_assets", "Data assets in the ledger.")
     try:
+        # Looked at first: opening a ledger that is not there would make one.
         if not store_choice.present(workspace):
             readable.set(1)
             whole.set(1)
@@ -88,6 +89,7 @@ def _of_ledger(workspace: Path, gauge) -> None:  # noqa: ANN001  (an inner funct
     readable.set(1)
     whole.set(int(check.ok))
     entries.set(check.rows)
+    # Every state, also those without a charge: a series that is missing raises no alarm.
     for state in STATES:
         charges.labels(state).set(states[state])
 

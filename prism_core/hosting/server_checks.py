@@ -90,6 +90,7 @@ def _clock(workspace: Path) -> MachineCheck:
             f"({newest:%Y-%m-%d %H:%M})",
             advice="Set the clock: times of charges and approvals would be wrong, and logins fail.",
         )
+    # Not `not`: None says that the kernel does not tell, which is no fault.
     if _kept_right() is False:
         return MachineCheck(
             name="clock",
@@ -159,6 +160,7 @@ def _metadata(url: str) -> str:
     """What is wrong with a provider's description of itself, "" for nothing."""
     try:
         with urllib.request.urlopen(url, timeout=_WAITS) as answer:
+            # An address that is wrong may lead anywhere, also to an endless answer.
             text = answer.read(_LONGEST).decode("utf-8", "replace")
         document = untrusted.from_json(text, untrusted.DOCUMENT)
     except (PrismError, urllib.error.URLError, OSError, ValueError) as error:

@@ -64,6 +64,7 @@ class Headline:
 
 def of_hundred(auc: float) -> str:
     """An AUC as pairs ranked right, of 100; never rounded up to all of them."""
+    # Rounded it would be 100, which says that nobody is ever ranked wrong.
     return "over 99" if auc >= 0.995 else f"{100 * auc:.0f}"
 
 
@@ -154,6 +155,7 @@ class Story:
             row
             for line in self.lines
             for row in sorted(rows, key=lambda row: row.epsilon)
+            # By all that a line is of: a file of results holds other sizes and benchmarks, too.
             if (row.method, row.setting) == line
             and row.benchmark == self.name
             and row.rows == PAPER_ROWS
@@ -182,6 +184,7 @@ class Story:
             target=bench.target,
             regime=self.regime,
             weights=dict(bench.weights),
+            # Elsewhere the graph decides how many.
             k=k if self.regime == "predictive" else None,
         )
         return task, Synthesis(rows=PAPER_ROWS)

@@ -160,6 +160,7 @@ def _met(target: Goal, summary: Summary) -> bool:
         return summary.auc_mean >= target.value
     if target.kind == "at most":
         return summary.auc_mean <= target.value
+    # Of the same seeds: tables differ from seed to seed, and so does the ceiling.
     return summary.ceiling - summary.auc_mean <= target.value
 
 
@@ -181,6 +182,7 @@ class Duel:
     @property
     def met(self) -> bool:
         """Whether ours is at least equal within the interval."""
+        # With one seed there is no interval, and ours has to be ahead by itself.
         return self.by >= -(self.half or 0.0)
 
     @property

@@ -79,6 +79,7 @@ def run_release(
         # `verify` refuses a release that is not signed: better known before the charge.
         signing.check_signing(ledger.folder)
 
+    # Called before the fit: what is paid for is on the disk, whatever fitting and drawing do.
     def keep(measured: ReleasedMeasurements) -> None:
         facts = Facts.of(measured, said)
         texts = contents.sources(measured.stages, facts, measured.measurements, scenarios)
@@ -115,6 +116,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     from prism_core.privacy.ledger.charging import close_broken
 
     bundle_folder.check_out_folder(out)
+    # In the workspace: noisy counts of private rows do not belong into a shared folder.
     with tempfile.TemporaryDirectory(dir=workspace) as name:
         folder = Path(name)
         for file, text in texts.items():
@@ -123,6 +125,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     stages, facts = bundle.stages(), bundle.facts
     plan = stages.final
     model = fit_model(plan, bundle.measurements)
+    # By the seed of the certificate: the rows are those that the run would have written.
     codes, frame = draw(plan, model, facts.seed, bundle.measurements)
     made = Release(
         table=frame,
@@ -140,6 +143,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     )
     bundle_folder.write(made, out, scenarios=bundle.considered(), said=facts.said)
     ledger = Ledger(workspace)
+    # The run failed, or was killed before it could end its charge.
     if ledger.get(charge).state != "done":
         close_broken(ledger, charge)
         # The charge stays failed; this note is what `verify` looks for beside it.

@@ -144,6 +144,7 @@ def load(name: str) -> Sample:
         ConfigError: when there is no sample of that name.
     """
     recipe = _recipe(name)
+    # From its seed alone, in one draw: the test rows follow the training rows in the stream.
     train, test = recipe.tables(np.random.default_rng(recipe.seed))
     schema = recipe.schema()
     return Sample(
@@ -278,6 +279,7 @@ def dag_text(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     graph.add_edges_from(edges)
     if len(graph) != count or not nx.is_directed_acyclic_graph(graph):
         raise ConfigError("The graph of a sample must be acyclic and name columns only.")
+    # One line each by hand, so that people can read and change the file.
     nodes = _lines([{"id": name} for name in graph.nodes])
     links = _lines([{"source": cause, "target": effect} for cause, effect in graph.edges])
     return (

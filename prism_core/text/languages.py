@@ -62,6 +62,7 @@ class Language:
 
     def number(self, text: str) -> str:
         """A number as English writes it, with this language's marks."""
+        # All at once: one after the other a comma that became a point would become a comma again.
         marks = str.maketrans({".": self.decimal, ",": self.thousands, "%": f"{self.percent}%"})
         return text.translate(marks)
 
@@ -117,6 +118,7 @@ def language(code: str) -> LanguageCode:
     Raises:
         ConfigError: when there are no papers in it.
     """
+    # A loop and not `in`: the type checker then knows which code it is.
     for known in LANGUAGES:
         if code == known:
             return known

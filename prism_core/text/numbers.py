@@ -135,6 +135,7 @@ def percent(share: float, digits: int = 2) -> str:
         ('7.4%', '5%', '100%', '0.00013%')
     """
     exact = _significant(Decimal(share) * 100, digits, ROUND_CEILING)
+    # Of chances and errors said as "at most": 101% would be no bound.
     return f"{_plain(min(Decimal(100), exact))}%"
 
 
@@ -146,6 +147,7 @@ def small(value: float, digits: int = 2) -> str:
         ('4.1e-8', '1e-10', '0.02')
     """
     exact = _significant(Decimal(value), digits, ROUND_CEILING)
+    # From a thousandth on plain digits are as short, and easier to read.
     if exact == 0 or exact.adjusted() >= -3:
         return _plain(exact)
     return f"{_plain(exact.scaleb(-exact.adjusted()))}e{exact.adjusted()}"

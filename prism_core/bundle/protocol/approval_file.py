@@ -225,6 +225,7 @@ def approve(
             "This is not a protocol in JSON, as `prism protocol --out FILE.json` writes it.",
             field="protocol",
         )
+    # Before anything is taken from it: what the people read must be what the hash is of.
     check_own(document)
     statement = statement_from(document.get("statement", {}))
     check_complete(statement)

@@ -98,6 +98,7 @@ class Protocol:
         if self.approval is not None:
             # A document that shows the approval of another plan would mislead whoever reads it.
             self.approval.check(self.plan.hash, self.asset)
+        # For its error: a name that is no column would be told to a committee as protected.
         sensitive_columns(column_uses(self.plan), self.statement)
 
     @property
@@ -216,6 +217,7 @@ class Protocol:
             withheld=self.withheld,
             leakage=LEAKAGE,
             lines=found[:MOST_LINES],
+            # Said at the end of the list: nobody must take it for all.
             more=max(0, len(found) - MOST_LINES),
             css=documents.style(),
         )
@@ -248,6 +250,7 @@ class Protocol:
 
 def _regime(plan: Plan) -> str:
     if plan.task.regime == "predictive" and plan.selection is None:
+        # Nothing is chosen then, so nothing private is said to happen.
         return "predictive: all columns besides the target"
     return REGIMES[plan.task.regime]
 

@@ -61,6 +61,7 @@ class ExternalPlan(StepPlan):
         check_counts(self.n, self.rows)
         if len(self.schema.names) < 2:
             raise PlanError("A package needs at least two columns.", field="schema")
+        # Packages count rows: of several rows a person their noise would hide one.
         check_one_row(self.schema, "A package of others is run")
 
     @property
@@ -198,6 +199,7 @@ def run_external(
         PrivacyError: for private rows; nothing was read, nothing was started.
         ConfigError, EvaluationError, PlanError: when it cannot run, or failed.
     """
+    # First of all: what follows hands the rows to another program.
     if not table.public:
         raise PrivacyError(
             f"{plan.about.title} is another program whose noise nobody here can vouch for. It "
@@ -209,6 +211,7 @@ def run_external(
         raise PlanError(
             "Packages are run on tables in memory only, not on one behind files.", field="table"
         )
+    # Before the clock: a package that is missing took no time.
     found = required_python(plan.about, python)
     told, started = plan.told, time.monotonic()
     seed = int(rng.integers(_SEEDS))

@@ -110,6 +110,7 @@ class JointShares:
 def joint_shares(subject: Subject, a: str, b: str) -> JointShares:
     """One pair cell by cell. Spends nothing; outside epsilon, for the curator only."""
     real, made = (
+        # Over the mass and not the rows: where people have several, counts add up to another total.
         marginal_counts(table, (a, b)) / max(1, table.mass)
         for table in (subject.real, subject.synthetic)
     )
@@ -142,6 +143,7 @@ def pair_statistics(
     found = {side: Associations.of_columns(len(names)) for side in ("real", "made")}
     distance, chance = np.zeros((2, len(names), len(names)))
     blocks = list(_blocks(subject))
+    # Half of them: the tables of the other half are these, turned round.
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i + 1)]
     for step, (i, j) in enumerate(pairs):
         progress(step / len(pairs), "counting all pairs of columns")
@@ -207,5 +209,6 @@ def _indicators(
     sizes = [table.schema.columns[place].size for place in block]
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     found = np.zeros((len(part), sum(sizes)), dtype=np.float32)
+    # One entry a column and row: the code, after the levels of the columns before.
     found[np.arange(len(part))[:, None], part[:, block] + offsets] = 1.0
     return found

@@ -184,6 +184,7 @@ def _split(subject: Subject, name: str) -> TaskMarginalError:
     if sigma is None:
         return _unmeasured(subject, name, total, real.sum(axis=1), made.sum(axis=1))
     deviation = _deviation(subject, real, made, sigma)
+    # By the real shares: what noise does to a cell depends on how near it is to 0.
     expected = float(expected_error(real, deviation).sum())
     # The cells' errors are taken as absolute values of independent normal noise.
     spread = math.sqrt(float((deviation**2).sum()) * _SPREAD)

@@ -121,6 +121,7 @@ def calibration_curve(
     found = groups(came_true, forecast)
     assert found is not None, "there are rows"
     predicted, observed, rows = found
+    # Weighed by rows, so that a group of few does not count as much as one of many.
     error = float(np.abs(predicted - observed) @ rows / rows.sum())
     ends = [share_interval(share * n, int(n)) for share, n in zip(observed, rows, strict=True)]
     interval = None
@@ -167,6 +168,7 @@ def error_interval(gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: 
     even = np.full(len(gaps), 1.0 / len(gaps)) * (np.sign(gaps.sum()) or 1.0)
     low, high = error, error
     for shape in (gaps / error, even):
+        # A grid and not a search: what is admitted need not be one piece.
         for size in np.linspace(0.0, _FARTHEST * error, _SIZES):
             below = float((np.abs(size * shape + noise).sum(axis=1) <= error).mean())
             if TAILS[0] <= below <= TAILS[1]:

@@ -171,6 +171,7 @@ class Resamples:
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """How often each row was drawn, shape (some of the resamples, rows)."""
         rng = np.random.default_rng(self.seed)
+        # Persons are drawn and not rows: rows of one person are no independent draws.
         people = self.rows if self.person is None else int(self.person.max(initial=-1)) + 1
         size, left = max(1, _BLOCK // max(1, self.rows)), self.draws
         while left:

@@ -90,6 +90,7 @@ def _greedy(
             table,
             _scores(left, target, choice),
             sensitivity=choice.sensitivity,
+            # Of one round, of which the event counts k.
             epsilon=choice.event.epsilon,
             noise=noise,
         )
@@ -116,6 +117,7 @@ def _scores(
     names: Sequence[str], target: str, choice: SelectionChoice
 ) -> Callable[[Rows], list[float]]:
     """The score of every name on a table. Reads private rows: for the mechanisms only."""
+    # A copy: the caller's list shrinks between rounds.
     kept = tuple(names)
 
     def scores(rows: Rows) -> list[float]:
