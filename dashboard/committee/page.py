@@ -2,22 +2,187 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import streamlit as st
 
-from dashboard.committee import decision
-from dashboard.common.committee_view import STATE_BADGES
-from dashboard.common.widgets import heading, mistakes
+from dashboard.common.committee_view import STATE_BADGES, steps_section
+from dashboard.common.widgets import cached, heading, mistakes
 from dashboard.key import access
 from dashboard.session.committee_room import committee
+from dashboard.session.project_files import from_file, with_sample
+from prism_core.errors import PrismError
+from prism_core.explain.meaning import meaning
 from prism_core.hosting import audit_log
+from prism_core.hosting.committee import LONGEST_COMMENT
 from prism_core.hosting.submission import READERS, SubmittedProtocol
+from prism_core.planning.design import design
+from prism_core.planning.search.comparison import figures
 from prism_core.privacy.ledger.records import STATE_WORDS
 from prism_core.text.markdown import plain
-from prism_core.text.numbers import eps_text
+from prism_core.text.numbers import delta_text, eps_text, error_text
 
-_MOST = 500
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
+
 _CHOSEN = "protocol"
+_AUDIT_LINES = 500
+_TALL = 700  # pixels of the window on the protocol
+_GUESS = 10  # an attacker who guessed right once in so many times before
+_LEAST, _MOST = 0.1, 2.0  # of the protocol's epsilon
+
+
+def _decision(found: SubmittedProtocol) -> None:
+    """One protocol, from its figures to the decision."""
+    st.subheader(f"{plain(found.title)}: protocol {found.number}", anchor=False)
+    st.markdown(
+        f"{STATE_BADGES[found.state]} Submitted by **{plain(found.name)}** ({plain(found.subject)})"
+        f" on {found.at[:16].replace('T', ' ')} UTC, for the asset **{plain(found.asset)}**. "
+        f"{len(found.votes)} of {found.quorum} approved."
+    )
+    plan = _plan(found)
+    if plan is None:
+        st.info(
+            "Figures and what-if are not shown: this version of the program makes another plan of "
+            "these entries. The protocol below holds the figures that were submitted.",
+            icon=":material/info:",
+        )
+    else:
+        _figures(found, plan)
+    with st.expander("Read the protocol", icon=":material/article:", expanded=True):
+        st.iframe(
+            committee().page(found.number),
+            height=_TALL,
+            alt=f"The protocol {found.number}, in full",
+        )
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        st.markdown("**Comments and decisions**")
+        if not found.steps:
+            st.caption("Nobody has written anything yet.")
+        steps_section(found)
+    with right:
+        _answer(found)
+
+
+def _plan(found: SubmittedProtocol) -> Plan | None:
+    """The plan that was submitted, from what was entered; None where it is another one now."""
+
+    def make() -> Plan | None:
+        file = committee().entered(found.number)
+        try:
+            plan = with_sample(from_file(file), file.sample).plan()
+        except PrismError:
+            return None
+        # Figures of another plan than the one submitted must not be decided on.
+        return plan if plan.hash == found.plan_sha256 else None
+
+    # By its number alone: what was submitted does not change.
+    return cached("committee_plan", (found.number,), make)
+
+
+def _figures(found: SubmittedProtocol, plan: Plan) -> None:
+    """Four figures; beside them those of another epsilon."""
+    epsilon = plan.budget.epsilon
+    with st.container(border=True):
+        chosen = st.slider(
+            "What if epsilon were another one? Free: no row is read.",
+            round(epsilon * _LEAST, 3),
+            round(epsilon * _MOST, 3),
+            epsilon,
+            # Each protocol has a slider of its own, which begins at its own epsilon.
+            key=f"what_if_{found.number}",
+            format="%.3g",
+        )
+        other = None if chosen == epsilon else _other(plan, chosen)
+        here = _values(plan)
+        there = [""] * len(here) if other is None else [value for _, value, _ in _values(other)]
+        for column, (title, value, words), what_if in zip(
+            st.columns(len(here)), here, there, strict=True
+        ):
+            column.metric(
+                title,
+                value,
+                f"what if: {what_if}" if what_if else None,
+                delta_color="off",
+                delta_arrow="off",
+                border=True,
+                help=words,
+            )
+
+
+def _other(plan: Plan, epsilon: float) -> Plan | None:
+    """The same wishes for another epsilon; what it may not do is said."""
+    brief = plan.brief
+    # The limit on epsilon is for who spends; here nothing is spent.
+    budget = replace(brief.budget, epsilon=epsilon)
+    try:
+        return design(brief.with_wishes(brief.task, budget, brief.synthesis))
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+
+
+def _values(plan: Plan) -> tuple[tuple[str, str, str], ...]:
+    found, guess = figures(plan), meaning(plan).guess(_GUESS)
+    return (
+        (
+            "Privacy budget, ε",
+            eps_text(plan.budget.epsilon),
+            f"With delta = {delta_text(plan.delta)}, for {plan.n:,} people.",
+        ),
+        (
+            "Expected error",
+            error_text(found.mean_error),
+            "Mean expected error (l1) of the tables with the target, relative to n: an average of "
+            f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
+        ),
+        (f"Guess of {guess.before_words}", f"≤ {guess.after_words}", guess.sentence),
+        ("Synthetic rows", f"{plan.rows:,}", "How many rows leave."),
+    )
+
+
+def _answer(found: SubmittedProtocol) -> None:
+    """The form of who may say something; who only reads sees none."""
+    if not access.granted("reviewer"):
+        st.caption("You may read; reviewers decide.")
+        return
+    room = committee()
+    hindrance = room.hindrance(found)
+    # No key submits it: an approval has to be meant. A text that is refused stays to be mended.
+    with st.form("decision", border=True, clear_on_submit=False, enter_to_submit=False):
+        st.markdown("**Your answer**")
+        # Another field after each step, so that what was said is not said twice.
+        key = f"comment_{found.number}_{len(found.steps)}"
+        text = st.text_area("Comment", key=key, max_chars=LONGEST_COMMENT)
+        st.caption(
+            "An approval is signed with your login and the time, for exactly this plan and asset. "
+            "To send it back, write why."
+            if not hindrance
+            else f"{hindrance} You may still comment on it."
+        )
+        with st.container(horizontal=True):
+            approve = st.form_submit_button(
+                "Approve", type="primary", icon=":material/how_to_reg:", disabled=bool(hindrance)
+            )
+            back = st.form_submit_button(
+                "Send back", icon=":material/reply:", disabled=bool(hindrance)
+            )
+            comment = st.form_submit_button("Comment", icon=":material/chat:")
+    with mistakes():
+        # A button that was disabled may be sent all the same; the room checks the role and the
+        # state again.
+        if approve:
+            room.approve(found.number, text)
+        elif back:
+            room.send_back(found.number, text)
+        elif comment:
+            room.comment(found.number, text)
+        else:
+            return
+        st.rerun()
 
 
 def _records() -> None:
@@ -45,7 +210,7 @@ def _records() -> None:
         key="records_ledger",
     )
     workspace = access.workspace(*READERS)
-    st.markdown(f"**Audit log:** the newest {_MOST} lines")
+    st.markdown(f"**Audit log:** the newest {_AUDIT_LINES} lines")
     # At every look: a log that was changed must not be read as if it were whole.
     wrong = audit_log.broken(workspace)
     if wrong is not None:
@@ -58,7 +223,7 @@ def _records() -> None:
         pd.DataFrame(
             [
                 (one.at[:19].replace("T", " "), one.who, one.name, one.did, one.what, one.to)
-                for one in audit_log.entries(workspace, _MOST)
+                for one in audit_log.entries(workspace, _AUDIT_LINES)
             ],
             columns=["time (UTC)", "who", "name", "did", "what", "to, or why"],
         ),
@@ -120,7 +285,7 @@ if chosen:
         del st.query_params[_CHOSEN]
         st.rerun()
     with mistakes():
-        decision.section(committee().get(chosen))
+        _decision(committee().get(chosen))
 else:
     with mistakes():
         _list()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.session.late_table import count_anew, unbind
+from dashboard.session.data_entries import count_anew, unbind
 from dashboard.session.shelf import project
 from prism_core.data.tables.binding import BindingCheck, binding_checks
 from prism_core.text.markdown import plain

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from dashboard.session.designs import BudgetEntries, number_text, read_number
+from dashboard.session.shelf import project
+from prism_core.text.languages import LANGUAGES, NAMES, LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,3 +206,24 @@ def _field(
 def _typed(take: Callable[[str], None], key: str) -> None:
     if not replaced(key):
         take(str(st.session_state[key]))
+
+
+def language_entry(key: str) -> LanguageCode:
+    """The language, for protocol and report alike.
+
+    Args:
+        key: of the widget.
+    """
+    release = project().release
+    st.selectbox(
+        "Language",
+        LANGUAGES,
+        LANGUAGES.index(release.language),
+        format_func=NAMES.__getitem__,
+        key=key,
+        on_change=keep,
+        args=(release, "language", key),
+        width=140,
+        help="Of the whole paper. What you type stays as you type it.",
+    )
+    return release.language

@@ -13,7 +13,7 @@ from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import Designs, Entries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
-from dashboard.session.sample_rows import sample_of
+from dashboard.session.project_files import sample_of
 from dashboard.session.shelf import address_of, beside, project, replace_project, unsaved_parts
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.samples import catalogue

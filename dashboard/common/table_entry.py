@@ -13,9 +13,8 @@ from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
 from dashboard.key import access, identity
 from dashboard.session import offered_sources
-from dashboard.session.data_entries import DataEntries
+from dashboard.session.data_entries import DataEntries, bind
 from dashboard.session.designs import Designs, Entries
-from dashboard.session.late_table import bind
 from dashboard.session.memory import take_back
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries

@@ -10,11 +10,9 @@ from dashboard.common import binding_view, table_entry, uploads
 from dashboard.common.open_project import open_project, samples_section
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
-from dashboard.session.data_entries import DataEntries
-from dashboard.session.late_table import announce
+from dashboard.session.data_entries import DataEntries, announce
 from dashboard.session.project import Project
-from dashboard.session.project_files import from_file, to_file
-from dashboard.session.sample_rows import with_sample
+from dashboard.session.project_files import from_file, to_file, with_sample
 from dashboard.session.shelf import project, unsaved_parts
 from prism_core.bundle import project_file
 from prism_core.errors import ConfigError, PrismError

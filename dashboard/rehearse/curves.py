@@ -16,7 +16,7 @@ from dashboard.session.shelf import project
 from prism_core.figures import legend_marks, lowest, rehearsal_figure, rehearsal_text
 from prism_core.rehearsal import RehearsalPoint, RehearsalRequest, estimates, pace, verdict
 from prism_core.rehearsal.allocation_choice import AllocationChoice, decide
-from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
+from prism_core.rehearsal.points import GUESS_TEXT, METRIC_TEXT
 from prism_core.rehearsal.variants import PLANNED
 from prism_core.text.markdown import plain
 

@@ -1,4 +1,4 @@
-"""Protocol to take to a committee, and its approval of exactly this plan."""
+"""Protocol to take to a committee, or to submit to it, and its approval of exactly this plan."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import asset_entry, attribution, rehearsal_run, uploads
-from dashboard.common.fields import keep
-from dashboard.common.paper_language import language_entry
+from dashboard.common.committee_view import STATE_BADGES, steps_section
+from dashboard.common.fields import keep, language_entry
 from dashboard.common.plan_changes import change_table
 from dashboard.common.widgets import cached, mistakes
 from dashboard.key import access, identity
-from dashboard.release import submission_panel
 from dashboard.release.checklist import ChecklistLine
 from dashboard.session import committee_room
 from dashboard.session.shelf import project
@@ -25,8 +24,11 @@ from prism_core.privacy.ledger import rules
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dashboard.session.project import Project
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
+    from prism_core.hosting.submission import SubmittedProtocol
     from prism_core.planning.plan import Plan
 
 _TALL = 700  # pixels of the window on the protocol
@@ -66,7 +68,7 @@ def check(plan: Plan) -> ChecklistLine | None:
     if state.release.approved is None:
         text = "Have the plan approved: under Protocol and approval, below"
         if needed and identity.hosted():
-            text = submission_panel.standing(state, plan) or text
+            text = _submission_standing(state, plan) or text
         return ChecklistLine(done=False, text=text) if needed else None
     approval = state.release.approved.approval
     if not (state.data.public or approval.asset):
@@ -151,7 +153,7 @@ def _decided(state: Project, plan: Plan) -> None:
     found = state.release.approved
     if found is not None:
         _recorded(state, found, plan)
-    submission_panel.section(
+    _submission(
         state,
         plan,
         lambda: _made(state, plan),
@@ -337,3 +339,72 @@ def _changed(state: Project, found: ApprovedPlan, plan: Plan) -> None:
     st.dataframe(
         change_table(changes, "approved"), hide_index=True, width="stretch", key="approval_changes"
     )
+
+
+def _submission(
+    state: Project, plan: Plan, make: Callable[[], Protocol], *, blank: bool, approved: bool
+) -> None:
+    """The protocols of this project, and the button that submits another one.
+
+    Args:
+        state: the project.
+        plan: what is entered now.
+        make: gives the protocol of that plan.
+        blank: whether the statement has blanks.
+        approved: whether an approval of this plan counts, and was used for no run yet.
+    """
+    found = committee_room.submitted(state)
+    # The same plan is not put before the committee twice; a changed one may be.
+    waits = any(one.plan_sha256 == plan.hash and one.state == "waiting" for one in found)
+    if not (waits or approved):
+        _submit(state, make, blank=blank)
+    for one in found:
+        _submitted(one, plan)
+
+
+def _submission_standing(state: Project, plan: Plan) -> str:
+    """Where this plan's newest protocol stands, for the checklist; "" where none was submitted."""
+    same = [one for one in committee_room.submitted(state) if one.plan_sha256 == plan.hash]
+    if not same:
+        return ""
+    # None is submitted while another of the same plan waits, so the newest speaks.
+    newest = same[0]
+    if newest.state == "waiting":
+        return (
+            f"Protocol {newest.number} waits for the committee: {len(newest.votes)} of "
+            f"{newest.quorum} approved"
+        )
+    return f"Protocol {newest.number} is {newest.state}: see below, and submit it again"
+
+
+def _submit(state: Project, make: Callable[[], Protocol], *, blank: bool) -> None:
+    nameless = not state.account.asset.strip()
+    if nameless:
+        st.caption(":orange[Name the data asset first:] an approval is for one asset.")
+    if st.button(
+        "Submit this protocol to the committee",
+        type="primary",
+        icon=":material/send:",
+        key="protocol_submit",
+        disabled=nameless or blank,
+    ):
+        with mistakes():
+            committee_room.submit(state, make())
+            st.rerun()
+
+
+def _submitted(found: SubmittedProtocol, plan: Plan) -> None:
+    with st.container(border=True):
+        about = "this plan" if found.plan_sha256 == plan.hash else "an earlier plan"
+        st.markdown(
+            f"{STATE_BADGES[found.state]} **Protocol {found.number}** of {about}, submitted "
+            f"{found.at[:16].replace('T', ' ')} UTC by {plain(found.name)}. "
+            f"{len(found.votes)} of {found.quorum} approved."
+        )
+        steps_section(found)
+        if found.state == "waiting" and st.button(
+            "Withdraw it", key=f"withdraw_{found.number}", icon=":material/undo:"
+        ):
+            with mistakes():
+                committee_room.committee().withdraw(found.number)
+                st.rerun()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import attribution, plan_changes
-from dashboard.common.fields import keep
-from dashboard.common.paper_language import language_entry
+from dashboard.common.fields import keep, language_entry
 from dashboard.common.widgets import cached, heading, mistakes, require_earlier_steps
 from dashboard.key import access
 from dashboard.session.shelf import project

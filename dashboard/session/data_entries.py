@@ -1,4 +1,7 @@
-"""Entries of the page Data: the table, its declaration, who a row is, columns that are learned."""
+"""Entries of the page Data: the table, its declaration, who a row is, columns that are learned.
+
+A design may be made for a number of persons before its table is there; the table comes later.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK, CodebookReading, CodebookSource
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.looks import Look, Looks, redeclared, this_minute, unsourced
+from prism_core.data.schema.looks import Look, Looks, merged, redeclared, this_minute, unsourced
 from prism_core.learning.domain.requests import Outline, Request, RowsRequest
 from prism_core.planning.search.rows_per_person import MEAN_ROWS
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from dashboard.jobs.worker import Job
     from dashboard.session.memory import LetGo
+    from dashboard.session.project import Project
     from prism_core.data.codebooks import Codebook
     from prism_core.data.codebooks.usual_bounds import UsualBounds
     from prism_core.data.engines.out_of_core import BigTable
@@ -305,3 +309,58 @@ class DataEntries:
         # The grid's key holds it: under the old key Streamlit would lay what was typed over the new
         # rows.
         self.form_rev += 1
+
+
+def announce(state: Project, persons: int) -> None:
+    """Say how many persons the table will hold; public.
+
+    Raises:
+        SchemaError: when the number is not usable.
+    """
+    state.data.announced = persons
+    if state.data.people.person_id is not None:
+        state.declare_people(replace(state.data.people, persons=persons))
+
+
+def bind(
+    state: Project,
+    raw: RawTable | BigTable,
+    name: str,
+    *,
+    public: bool,
+    marks: frozenset[str],
+) -> None:
+    """Put the table under the design. Nothing of the design changes, the number least of all.
+
+    Args:
+        state: the project of the design.
+        raw: the table.
+        name: of its file.
+        public: whether its rows are public.
+        marks: by which it is known as private; of public rows none.
+    """
+    state.data.raw, state.data.name, state.data.public = raw, name, public
+    state.data.private_marks |= marks
+    state.data.file_sha256 = getattr(raw, "sha256", "")
+    seen = state.data.looked.get(state.data.table_key, ())
+    if seen:  # this session opened these rows before: the plan has to say so
+        state.data.looks = merged(state.data.looks, seen)
+        state.use_schema(state.data.schema)
+
+
+def unbind(state: Project) -> None:
+    """Take the table away from a design that was made before it."""
+    if state.data.announced is not None:
+        # The number stays: the design waits for a table again.
+        state.data.raw, state.data.file_sha256 = None, ""
+
+
+def count_anew(state: Project) -> None:
+    """Give up the announced number for that of the table: the plan is designed anew.
+
+    Where a column names the person, it has to be said again how many there are.
+    """
+    state.data.announced = None
+    if state.data.people.person_id is not None:
+        state.data.person_hint = state.data.people.person_id
+        state.declare_people(People())

@@ -1,9 +1,14 @@
-"""Project files of a session: what is open as a file, and a file as what is opened."""
+"""Project files of a session: what is open as a file, and a file as what is opened.
+
+No row is in a file; those of the packaged samples are generated again.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
 
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import LETTERS, PLAN, Designs, from_values
@@ -13,9 +18,13 @@ from dashboard.session.rehearsals import scenario_of
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.project_file import LONGEST, ProjectFile
 from prism_core.data.schema import column_form
-from prism_core.errors import PrismError
+from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement
+from prism_core.samples import catalogue
 from prism_core.structure.dag import Drawing
+
+if TYPE_CHECKING:
+    from prism_core.samples.catalogue import Sample
 
 
 def to_file(state: Project) -> tuple[ProjectFile, tuple[str, ...]]:
@@ -136,3 +145,29 @@ def _drawing(state: Project) -> Drawing | None:
 def _line(text: str) -> str:
     """One line that a file takes."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST].strip()
+
+
+@st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
+def sample_of(name: str) -> Sample:
+    """A packaged sample by its name."""
+    return catalogue.load(name)
+
+
+def with_sample(state: Project, name: str) -> Project:
+    """A project with the rows of its packaged sample, which are public; as it is without one.
+
+    Raises:
+        ConfigError: when there is no such sample.
+    """
+    if not name:
+        return state
+    if name not in catalogue.SAMPLES:
+        raise ConfigError(
+            f"sample must be one of {', '.join(catalogue.SAMPLES)}, or empty.", field="sample"
+        )
+    sample = sample_of(name)
+    state.data.sample, state.data.name, state.data.public = sample.name, sample.title, True
+    state.data.raw, state.data.test = sample.train, sample.test
+    # The rows are here: their own number holds, and no file is waited for.
+    state.data.announced, state.data.test_file = None, False
+    return state

@@ -10,8 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dashboard.key import access, identity
-from dashboard.session.project_files import from_file, to_file
-from dashboard.session.sample_rows import with_sample
+from dashboard.session.project_files import from_file, to_file, with_sample
 from prism_core.errors import PrismError
 from prism_core.hosting.project_store import ProjectRecord, ProjectStore
 

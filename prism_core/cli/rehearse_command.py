@@ -286,7 +286,7 @@ def _auto(
 
 
 def _choice(choice: AllocationChoice) -> list[str]:
-    from prism_core.rehearsal.metric import METRIC_TEXT
+    from prism_core.rehearsal.points import METRIC_TEXT
 
     unit = METRIC_TEXT[choice.metric]
     return [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from prism_core.figures import theme
-from prism_core.rehearsal.metric import GUESS, GUESS_TEXT, METRIC_TEXT, Metric
+from prism_core.rehearsal.points import GUESS, GUESS_TEXT, METRIC_TEXT, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ import numpy as np
 
 from prism_core.errors import PrismError
 from prism_core.rehearsal.estimates import half_width
-from prism_core.rehearsal.metric import METRIC_TEXT, Metric
+from prism_core.rehearsal.points import METRIC_TEXT, Metric
 from prism_core.rehearsal.rehearsal_run import run_rehearsal
 from prism_core.rehearsal.variants import PLANNED, Rehearsal, plan_on
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from prism_core.rehearsal.metric import METRIC_TEXT, Metric
+from prism_core.rehearsal.points import METRIC_TEXT, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Points of a rehearsal, and the folder in which they are stored by content."""
+"""Points of a rehearsal, the metric of their scores, and the folder that stores them by content."""
 
 from __future__ import annotations
 
@@ -6,15 +6,29 @@ import json
 import math
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core import files
-from prism_core.rehearsal.metric import METRIC_TEXT, Metric, possible
 from prism_core.samples.additive_scm import SHIFTS, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+Metric: TypeAlias = Literal["auc", "r2"]
+"""Area under the ROC curve; of a numeric target 1 less the squared error over the variance."""
+
+METRIC_TEXT: dict[Metric, str] = {"auc": "AUC", "r2": "R²"}
+
+GUESS: dict[Metric, float] = {"auc": 0.5, "r2": 0.0}
+"""What knowing nothing scores: ranking everybody alike, saying the mean of everybody."""
+
+GUESS_TEXT: dict[Metric, str] = {"auc": "chance", "r2": "always the mean"}
+
+
+def possible(metric: Metric, score: float) -> bool:
+    """Whether a score can be one: an area, or at most 1 and finite (R² has no lower end)."""
+    return 0.0 <= score <= 1.0 if metric == "auc" else -float("inf") < score <= 1.0
 
 
 FOLDER = "rehearsals"

@@ -23,7 +23,7 @@ from prism_core.evaluation.tstr.regressors import (
 )
 from prism_core.evaluation.tstr.scoring import macro_auc, r_squared
 from prism_core.privacy.noise import SeededNoise
-from prism_core.rehearsal.metric import GUESS, Metric
+from prism_core.rehearsal.points import GUESS, Metric
 from prism_core.rehearsal.variants import Rehearsal, RehearsalRun, plan_on
 from prism_core.synthesis.release import release
 

@@ -25,8 +25,8 @@ from prism_core.planning.wishes.task import AllocationRule, Budget, Regime, Synt
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.mechanisms import noisy_marginal
 from prism_core.privacy.noise import SeededNoise
-from prism_core.reproduction.information_scores import SELECTION_SHARE, information_scores
 from prism_core.reproduction.outcomes import RunOutcome, Scored
+from prism_core.reproduction.paper_methods import SELECTION_SHARE, information_scores
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import fit_pgm

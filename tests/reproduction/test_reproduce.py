@@ -20,8 +20,8 @@ from prism_core.errors import BudgetError, ConfigError, EvaluationError, Privacy
 from prism_core.privacy.scores import mutual_information
 from prism_core.reproduction import benchmark_run, experiments
 from prism_core.reproduction.benchmarks import Benchmark, Case
-from prism_core.reproduction.information_scores import information_scores, l1_sensitivity
 from prism_core.reproduction.networks import Network, NodeDistribution, case_of
+from prism_core.reproduction.paper_methods import information_scores, l1_sensitivity
 from prism_core.structure.dag import Dag
 
 

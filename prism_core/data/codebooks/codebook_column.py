@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -27,6 +29,9 @@ CURE_TEXT: dict[Cure, str] = {
     "leave out": "leave the column out",
     "person": "say that it names the person",
 }
+_DATE_ORDERS = {"ymd": (0, 1, 2), "dmy": (2, 1, 0), "mdy": (2, 0, 1)}
+_DATE_PARTS = re.compile(r"([0-9]{1,4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,4})(?:[ T][0-9:.]{1,20}Z?)?")
+_EPOCH = dt.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,3 +243,31 @@ class CodebookColumn:
             for value, words in self.labels
             if value in declared and words
         }
+
+
+def day_of(text: object, order: str = "ymd") -> float | None:
+    """The day number of a date, whatever time stands behind it; None for any other text.
+
+    Args:
+        text: as the codebook has it.
+        order: ymd, dmy or mdy: of the parts where the year does not come first.
+
+    Example:
+        >>> day_of("1970-01-02"), day_of("02/01/1970 10:00", "dmy"), day_of("today")
+        (1.0, 1.0, None)
+    """
+    match = _DATE_PARTS.fullmatch(str(text).strip()[:40])
+    if match is None:
+        return None
+    parts = match.groups()
+    places = (
+        _DATE_ORDERS["ymd"] if len(parts[0]) == 4 else _DATE_ORDERS.get(order, _DATE_ORDERS["dmy"])
+    )
+    year, month, day = (parts[place] for place in places)
+    # 01/02/03 may be any of six days.
+    if len(year) != 4:
+        return None
+    try:
+        return float((dt.date(int(year), int(month), int(day)) - _EPOCH).days)
+    except ValueError:
+        return None

@@ -15,8 +15,7 @@ from prism_core.data.codebooks.code_list import (
     plain_text,
     range_of,
 )
-from prism_core.data.codebooks.codebook_column import CodebookColumn
-from prism_core.data.codebooks.dates import day_of
+from prism_core.data.codebooks.codebook_column import CodebookColumn, day_of
 from prism_core.data.codebooks.resources import check_count
 from prism_core.data.codebooks.sheet import Sheet, SheetRow, folded, folded_headers
 from prism_core.data.codebooks.table_schema import FLAG_TEXTS

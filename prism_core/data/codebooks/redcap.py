@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import comma_list, number_of, plain_text
-from prism_core.data.codebooks.codebook_column import CodebookColumn, Cure
-from prism_core.data.codebooks.dates import day_of
+from prism_core.data.codebooks.codebook_column import CodebookColumn, Cure, day_of
 from prism_core.data.codebooks.resources import check_count
 from prism_core.data.codebooks.sheet import Sheet, SheetRow, folded_headers
 from prism_core.data.schema.level import level_text

@@ -13,8 +13,7 @@ from prism_core.data.codebooks.code_list import (
     number_of,
     plain_text,
 )
-from prism_core.data.codebooks.codebook_column import CodebookColumn
-from prism_core.data.codebooks.dates import day_of
+from prism_core.data.codebooks.codebook_column import CodebookColumn, day_of
 from prism_core.data.codebooks.resources import check_count, chosen
 from prism_core.errors import SchemaError
 

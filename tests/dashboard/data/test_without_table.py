@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.session.data_entries import DataEntries
-from dashboard.session.late_table import bind, count_anew, unbind
+from dashboard.session.data_entries import DataEntries, bind, count_anew, unbind
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.protocol.protocol import Protocol
