@@ -75,6 +75,7 @@ def run_comparator(
     noise: NoiseSource | None = None,
     rng: np.random.Generator,
     progress: Callable[[float], None] = lambda _: None,
+    keep: Callable[[ComparatorResult], None] = lambda _: None,
 ) -> ComparatorResult:
     """Run a comparator on rows. Reads private rows; neighbours replace one person.
 
@@ -92,6 +93,8 @@ def run_comparator(
             rehearsal, which is not charged.
         rng: gives the seed of the synthetic rows (post-processing).
         progress: told the share of the budget used before each mechanism; may raise to stop.
+        keep: told what was paid for while the charge is open: it must outlive a ledger that does
+            not answer when it is closed.
 
     Raises:
         PlanError: when the table does not fit the plan.
@@ -118,18 +121,20 @@ def run_comparator(
         spent = _checked(plan, state)
         seed = publishable_seed(rng)
         codes, frame = draw(plan, state, seed)
-    return ComparatorResult(
-        plan=plan,
-        codes=codes,
-        table=frame,
-        events=tuple(state.purse.events),
-        spent=spent,
-        measurements=len(state.measurements),
-        stamp=charge.stamp,
-        charge=charge.number,
-        seed=seed,
-        seconds=time.monotonic() - started,
-    )
+        found = ComparatorResult(
+            plan=plan,
+            codes=codes,
+            table=frame,
+            events=tuple(state.purse.events),
+            spent=spent,
+            measurements=len(state.measurements),
+            stamp=charge.stamp,
+            charge=charge.number,
+            seed=seed,
+            seconds=time.monotonic() - started,
+        )
+        keep(found)
+    return found
 
 
 def draw(

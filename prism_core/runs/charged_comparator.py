@@ -61,6 +61,10 @@ def run_charged_comparator(
         PrismError: as `run_comparator`, and before anything is charged where the disk has no room.
         BundleError: when the folder could not be written after all; what was paid for is kept.
     """
+
+    def keep(result: ComparatorResult) -> None:
+        room.keep("comparator", result.charge, folder.contents(result))
+
     # Before the charge: a full disk must be known while nothing is spent.
     with recovery_file.reserved_space(account.ledger, folder.size(plan)) as room:
         result = run_comparator(
@@ -71,9 +75,8 @@ def run_charged_comparator(
             rng=account.rng,
             noise=account.noise,
             why=account.why,
+            keep=keep,
         )
-        # Before the folder is written: a kill in between would lose what was paid for.
-        room.keep("comparator", result.charge, folder.contents(result))
         folder.write(result, out)
         written(result)
     return result

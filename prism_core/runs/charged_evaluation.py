@@ -90,6 +90,10 @@ def run_private_numbers(
     """
     # Before the charge: a run killed right after it must not leave rows that pass for public.
     account.remember(remember, plan.hash)
+
+    def keep(found: PrivateEvaluation) -> None:
+        room.keep("evaluation", found.charge, {PRIVATE_EVALUATION: numbers_text(found)})
+
     # Whether it can be written is known before the charge; that it could not, before the room goes.
     with (
         recovery_file.reserved_space(account.ledger, recovery_file.SMALL) as room,
@@ -103,10 +107,9 @@ def run_private_numbers(
             asset=account.asset,
             why=account.why,
             noise=account.noise,
+            keep=keep,
         )
         text = numbers_text(found)
-        # Before the file is written: a kill in between would lose what was paid for.
-        room.keep("evaluation", found.charge, {PRIVATE_EVALUATION: text})
         told(found)
         if file is not None:
             file.write(text.encode("utf-8"))

@@ -109,6 +109,11 @@ def run_learn_domain(
     """
     # Before the charge: a run killed right after it must not leave rows that pass for public.
     account.remember(remember, plan.hash)
+
+    def keep(learned: LearnedDomain) -> None:
+        texts = {out.name: schema_file.dumps(learned.schema)}
+        room.keep("domain", learned.charge, texts)
+
     # Before the charge: a full disk must be known while nothing is spent.
     with recovery_file.reserved_space(account.ledger, recovery_file.SMALL) as room:
         learned = learn_domain(
@@ -120,9 +125,8 @@ def run_learn_domain(
             noise=account.noise,
             rng=account.rng,
             public=public,
+            keep=keep,
         )
-        # Before the file is written: a kill in between would lose what was paid for.
-        room.keep("domain", learned.charge, {out.name: schema_file.dumps(learned.schema)})
         out.parent.mkdir(parents=True, exist_ok=True)
         schema_file.save(learned.schema, out)
     return learned
@@ -188,6 +192,11 @@ def run_learn_graph(
         BundleError: when the file could not be written after all; what was paid for is kept.
     """
     account.remember(remember, plan.hash)
+
+    def keep(learned: LearnedDag) -> None:
+        texts = {out.name: formats.write(learned.dag, "node-link")}
+        room.keep("graph", learned.charge, texts)
+
     with recovery_file.reserved_space(account.ledger, recovery_file.SMALL) as room:
         learned = learn_graph(
             plan,
@@ -196,11 +205,9 @@ def run_learn_graph(
             asset=account.asset,
             why=account.why,
             noise=account.noise,
+            keep=keep,
         )
-        text = formats.write(learned.dag, "node-link")
-        # Before the file is written: a kill in between would lose what was paid for.
-        room.keep("graph", learned.charge, {out.name: text})
-        write_graph(text, out)
+        write_graph(formats.write(learned.dag, "node-link"), out)
     return learned
 
 

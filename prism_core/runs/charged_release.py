@@ -104,7 +104,7 @@ def run_release(
     return made
 
 
-def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Path) -> None:
+def _recovered(workspace: Path, texts: Mapping[str, bytes], out: Path) -> None:
     """Write the folder of a release that was paid for, from its kept noisy counts.
 
     Spends nothing: fitting and drawing are post-processing.
@@ -112,9 +112,6 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     Raises:
         PrismError: when the folder cannot be written.
     """
-    from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.ledger.charging import close_broken
-
     bundle_folder.check_out_folder(out)
     # In the workspace: noisy counts of private rows do not belong into a shared folder.
     with tempfile.TemporaryDirectory(dir=workspace) as name:
@@ -142,12 +139,6 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
         approval=facts.approval,
     )
     bundle_folder.write(made, out, scenarios=bundle.considered(), said=facts.said)
-    ledger = Ledger(workspace)
-    # The run failed, or was killed before it could end its charge.
-    if ledger.get(charge).state != "done":
-        close_broken(ledger, charge)
-        # The charge stays failed; this note is what `verify` looks for beside it.
-        ledger.correct(charge, RECOVERED)
 
 
 def _size(plan: Plan) -> int:
@@ -173,11 +164,20 @@ def recover(workspace: Path, charge: int, out: Path) -> None:
         ConfigError: when nothing is kept for the charge, or `out` cannot be written.
         PrismError: when the result cannot be made from what is kept.
     """
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.ledger.charging import close_broken
+
     kind, texts = recovery_file.contents(workspace, charge)
     if kind == "release":
-        recovered(workspace, charge, texts, out)
+        _recovered(workspace, texts, out)
     else:
         _copy(texts, out, folder=kind == "comparator")
+    ledger = Ledger(workspace)
+    # The run failed, or was killed before it could end its charge.
+    if ledger.get(charge).state != "done":
+        close_broken(ledger, charge)
+        # The charge stays failed; this note is what `verify` looks for beside it.
+        ledger.correct(charge, RECOVERED)
     # Last: what fails before this leaves the result to be recovered again.
     recovery_file.written(workspace, charge)
 

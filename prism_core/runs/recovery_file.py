@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from prism_core import files
-from prism_core.errors import BundleError, ConfigError
+from prism_core.errors import BundleError, ConfigError, LedgerError
 from prism_core.privacy.ledger import Ledger
 from prism_core.text import untrusted
 
@@ -69,7 +69,7 @@ class ReservedSpace:
         with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_KIND, kind)
             # The number alone is not enough: an older ledger put back gives it again.
-            archive.writestr(_ENTRY, self.ledger.entry(charge))
+            archive.writestr(_ENTRY, self.ledger.own_entry(charge))
             for name, text in contents.items():
                 archive.writestr(name, text)
         with suppress(OSError):
@@ -91,7 +91,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
 
     Raises:
         ConfigError: when the disk has no room, or the workspace cannot be written.
-        BundleError: for an error of the disk after something was kept.
+        BundleError: for an error of the disk or the ledger after something was kept.
     """
     if ledger is None:
         yield ReservedSpace(None)
@@ -108,6 +108,14 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
             f"The result could not be written; the disk may be full. It is paid for (charge "
             f"{found.charge}) and kept: `prism recover {found.charge} --out PATH` writes it and "
             "spends nothing.",
+            field="out",
+        ) from None
+    except LedgerError as error:
+        if found.charge is None:
+            raise
+        raise BundleError(
+            f"{error} The result is paid for (charge {found.charge}) and kept: once the ledger "
+            f"answers, `prism recover {found.charge} --out PATH` writes it and spends nothing.",
             field="out",
         ) from None
     else:

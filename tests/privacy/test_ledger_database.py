@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from prism_core.privacy.ledger import (
 from prism_core.privacy.ledger.postgres_schema import SCHEMA, TABLES
 from prism_core.privacy.ledger.store import append, seal
 from tests.support.ledgers import charge, filled, kept
-from tests.support.postgres import NEEDED, WRITER, fresh_ledger
+from tests.support.postgres import NEEDED, WRITER, crash, fresh_ledger, recovered
 
 pytestmark = [pytest.mark.privacy, *NEEDED]
 
@@ -301,12 +300,13 @@ def test_a_database_that_is_killed_loses_nothing_and_charges_nothing_twice(
         _until(lambda: all(map(_count, diaries)))
         for _ in range(3):
             before = list(map(_count, diaries))
-            _kill_a_backend(postgres_server)
+            crash(postgres_server)
             _until(lambda b=before: all(_count(d) > n for d, n in zip(diaries, b, strict=True)))
     finally:
         for child in children:
             child.kill()
             child.wait()
+        recovered(postgres_server)
     told = [line.split() for diary in diaries for line in diary.read_text().splitlines()]
     charged = [int(number) for word, number in told if word == "charged"]
     charges = {one.id: one for one in ledger.charges()}
@@ -330,13 +330,6 @@ def _until(true) -> None:
     while not true():
         assert time.monotonic() < ends
         time.sleep(0.05)
-
-
-def _kill_a_backend(server: str) -> None:
-    """SIGKILL to the process of one connection: the whole server recovers, as after a crash."""
-    with postgres_store.connected(server, patience=30.0) as db:
-        pid = db.execute("SELECT pg_backend_pid()").fetchone()[0]
-        os.kill(pid, signal.SIGKILL)
 
 
 # --- carried to the database, and back -----------------------------------------------------------

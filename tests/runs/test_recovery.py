@@ -20,17 +20,17 @@ from prism_core.cli import main
 from prism_core.data.encoding import encode
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable
-from prism_core.errors import BundleError, ConfigError, PrismError
+from prism_core.errors import BundleError, ConfigError, LedgerError, PrismError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.runs import recovery_file
+from prism_core.runs import charged_release, recovery_file
 from prism_core.runs.charged_release import recover, run_release
 from prism_core.runs.step_account import StepAccount
 from prism_core.structure import formats
 from prism_core.synthesis import release
-from tests.support import bundles
+from tests.support import bundles, postgres
 from tests.support.disks import FullDisk
 
 pytestmark = pytest.mark.privacy
@@ -216,6 +216,43 @@ def test_a_run_that_is_killed_while_it_measures_stays_charged(killed, tmp_path, 
     assert ledger.balance("ward 7").spent_epsilon == spent
 
 
+@pytest.mark.parametrize("where", ["charge", "task", "fit", "sample", "write"])
+@postgres.needing
+def test_a_database_of_the_ledger_that_is_killed_in_a_stage_charges_once(
+    make_run, ledger_database, postgres_server, monkeypatch, tmp_path, where
+):
+    """The run ends well or is made good by `prism recover`; what it cost stands there once."""
+    config = make_run(public=False, asset=50.0)
+    command = ["release", str(config), "--out", str(tmp_path / "out"), "--workspace"]
+    command, own = [*command, str(tmp_path / "ws")], charged_release.release
+    wrote, crashed = bundle_folder.write, []
+
+    def crash(at: str, share: float = 0.0) -> None:
+        if at == where and not crashed:
+            crashed.append(at)
+            postgres.crash(postgres_server)
+
+    def write(*args, **named):
+        crash("write")
+        return wrote(*args, **named)
+
+    monkeypatch.setattr(bundle_folder, "write", write)
+    monkeypatch.setattr(
+        charged_release, "release", lambda *args, **named: own(*args, **named | {"progress": crash})
+    )
+    ended = main.main(command)
+    assert crashed == [where]
+    postgres.recovered(postgres_server)
+    ledger = Ledger(tmp_path / "ws")
+    if ended != 0:
+        # Before the charge: the command again. Afterwards: what was paid for is there.
+        again = ["recover", "1", *command[2:]] if ledger.charges() else command
+        assert main.main(again) == 0
+    assert len(ledger.charges()) == 1
+    assert verification.verify(tmp_path / "out", workspace=tmp_path / "ws").ok
+    assert ledger.verify().ok
+
+
 def _interrupted(run, out: Path) -> None:
     def progress(at, share):
         if at == "fit":
@@ -346,14 +383,16 @@ def broken(monkeypatch, module, name):
     monkeypatch.setattr(module, name, full)
 
 
+OUTLINE = (
+    "one_row_per_person: true\ncolumns:\n"
+    "  - {name: age, kind: numeric, learn: true, lower: 0, upper: 120}\n"
+    "  - {name: readmitted, kind: boolean}\n"
+)
+
+
 def test_a_learned_schema_is_recovered(make_run, tmp_path, monkeypatch, capsys):
     config = make_run(public=False, asset=50.0)
-    outline = (
-        "one_row_per_person: true\ncolumns:\n"
-        "  - {name: age, kind: numeric, learn: true, lower: 0, upper: 120}\n"
-        "  - {name: readmitted, kind: boolean}\n"
-    )
-    (config.parent / "schema.yaml").write_text(outline)
+    (config.parent / "schema.yaml").write_text(OUTLINE)
     place = ["--workspace", str(tmp_path / "ws")]
     command = ["learn-domain", str(config), "--out", str(tmp_path / "s.yaml"), *place]
     with monkeypatch.context() as patched:
@@ -384,6 +423,34 @@ def test_a_learned_graph_and_a_comparator_are_recovered(make_run, tmp_path, monk
     assert folder.read(tmp_path / "c").document["charge"] == 2
     assert main.main(["recover", "2", "--out", str(tmp_path / "d"), *place]) == 2
     assert "Nothing is kept for charge 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("step", "out"),
+    [("release", "r"), ("learn-domain", "s.yaml"), ("learn-dag", "g.json"), ("comparator", "c")],
+)
+def test_a_ledger_that_is_gone_when_a_charge_is_closed_loses_nothing(
+    make_run, tmp_path, monkeypatch, capsys, step, out
+):
+    config, place = make_run(public=False, asset=50.0), ["--workspace", str(tmp_path / "ws")]
+    if step == "learn-domain":
+        (config.parent / "schema.yaml").write_text(OUTLINE)
+    command = [step, str(config), "--out", str(tmp_path / out), *place]
+    command += ["--method", "mst"] if step == "comparator" else []
+
+    def gone(ledger: Ledger, number: int, state: str) -> None:
+        raise LedgerError(f"No answer to {state}.", field="workspace")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "mark", gone)
+        assert main.main(command) == 2
+    said = capsys.readouterr().err
+    assert "No answer to done." in said
+    assert "prism recover 1" in said
+    assert main.main(["recover", "1", "--out", str(tmp_path / out), *place]) == 0
+    (charge,) = Ledger(tmp_path / "ws").charges()
+    assert charge.state == "failed"
+    assert (tmp_path / out).exists()
 
 
 def test_a_damaged_file_of_what_was_kept_is_a_sentence(run, ledger, tmp_path):

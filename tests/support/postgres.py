@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -66,6 +67,24 @@ def started() -> Iterator[str]:
     finally:
         run("pg_ctl", "-D", str(data), "-m", "immediate", "stop")
         shutil.rmtree(folder)
+
+
+def crash(server: str) -> None:
+    """SIGKILL to the process of one connection: the whole server recovers, as after a crash."""
+    from prism_core.privacy.ledger import postgres_store
+
+    with postgres_store.connected(server, patience=30.0) as db:
+        found = db.execute("SELECT pg_backend_pid()").fetchone()
+        assert found is not None
+        os.kill(found[0], signal.SIGKILL)
+
+
+def recovered(server: str) -> None:
+    """Wait until a server that crashed answers again."""
+    from prism_core.privacy.ledger import postgres_store
+
+    with postgres_store.connected(server, patience=30.0) as db:
+        db.execute("SELECT 1")
 
 
 def load(server: str, table: str, rows: list[tuple[object, ...]], columns: dict[str, str]) -> None:

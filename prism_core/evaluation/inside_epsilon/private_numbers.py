@@ -141,6 +141,7 @@ def evaluate_private(
     asset: str = "",
     why: str = "",
     noise: NoiseSource | None = None,
+    keep: Callable[[PrivateEvaluation], None] = lambda _: None,
 ) -> PrivateEvaluation:
     """Score the synthetic-trained model on the holdout by noisy counts.
 
@@ -158,6 +159,8 @@ def evaluate_private(
         why: purpose, for the ledger.
         noise: secure by default. A seeded source is for public tables only and makes the run a
             rehearsal, which is not charged.
+        keep: told what was paid for while the charge is open: it must outlive a ledger that does
+            not answer when it is closed.
 
     Raises:
         PlanError: when the tables do not fit the plan.
@@ -186,14 +189,15 @@ def evaluate_private(
             query(event, source, public=holdout.public)
             for query, event in zip(queries, plan.events, strict=True)
         ]
-    found = PrivateEvaluation(
-        plan=plan,
-        numbers=step.numbers(noisy),
-        binning=step.binning,
-        spent=plan.spent,
-        charge=charge.number,
-        stamp=charge.stamp,
-    )
+        found = PrivateEvaluation(
+            plan=plan,
+            numbers=step.numbers(noisy),
+            binning=step.binning,
+            spent=plan.spent,
+            charge=charge.number,
+            stamp=charge.stamp,
+        )
+        keep(found)
     return _unprotected(found) if found.rehearsal else found
 
 

@@ -22,7 +22,7 @@ from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_counts, sta
 from prism_core.privacy.noise import SecureNoise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -66,6 +66,7 @@ def learn_domain(
     noise: NoiseSource | None = None,
     rng: np.random.Generator,
     public: bool = False,
+    keep: Callable[[LearnedDomain], None] = lambda _: None,
 ) -> LearnedDomain:
     """Learn what the plan asks for. Reads private rows.
 
@@ -83,6 +84,8 @@ def learn_domain(
             rehearsal, which is not charged.
         rng: chooses the row of every person where a person-ID column is declared.
         public: whether the rows are public.
+        keep: told what was paid for while the charge is open: it must outlive a ledger that does
+            not answer when it is closed.
 
     Raises:
         PlanError, TableError: when the table does not fit the plan.
@@ -121,14 +124,15 @@ def learn_domain(
                 names = counts.names(request)
                 charge.touch()
                 learned.append(_with_levels(request, event, names, source, plan.n, public=public))
-        schema = plan.schema(learned, plan.prior(charge.number, charge.receipt), max_rows)
-    return LearnedDomain(
-        schema=schema,
-        spent=plan.spent,
-        events=plan.events,
-        charge=charge.number,
-        stamp=charge.stamp,
-    )
+        found = LearnedDomain(
+            schema=plan.schema(learned, plan.prior(charge.number, charge.receipt), max_rows),
+            spent=plan.spent,
+            events=plan.events,
+            charge=charge.number,
+            stamp=charge.stamp,
+        )
+        keep(found)
+    return found
 
 
 def _counts(

@@ -155,6 +155,7 @@ def learn_graph(
     why: str = "",
     noise: NoiseSource | None = None,
     progress: Callable[[float], None] = lambda _: None,
+    keep: Callable[[LearnedDag], None] = lambda _: None,
 ) -> LearnedDag:
     """Learn the blanket of the plan's target. Reads private rows.
 
@@ -170,6 +171,8 @@ def learn_graph(
         noise: secure by default. A seeded source is for public tables only and makes the run a
             rehearsal, which is not charged.
         progress: told the share of rounds done before each round; may raise to stop.
+        keep: told what was paid for while the charge is open: it must outlive a ledger that does
+            not answer when it is closed.
 
     Raises:
         PlanError: when the table does not fit the plan.
@@ -193,15 +196,16 @@ def learn_graph(
         members = choose_members(
             table, plan, source, ChargeProgress(charge, plan.members, progress)
         )
-        dag = _dag(plan, members, "dp", plan.prior(charge.number, charge.receipt))
-    return LearnedDag(
-        dag=dag,
-        members=members,
-        spent=plan.spent,
-        events=plan.events,
-        charge=charge.number,
-        stamp=charge.stamp,
-    )
+        found = LearnedDag(
+            dag=_dag(plan, members, "dp", plan.prior(charge.number, charge.receipt)),
+            members=members,
+            spent=plan.spent,
+            events=plan.events,
+            charge=charge.number,
+            stamp=charge.stamp,
+        )
+        keep(found)
+    return found
 
 
 def _one_row_each(table: Rows) -> Rows:

@@ -341,10 +341,14 @@ def charging(
         above_limit=price.above_limit,
         receipts=(receipt, *(() if earlier is None else earlier.receipts)),
     )
-    charge = OpenCharge(stamp=kind.charged, number=number, workspace=ledger.folder, receipt=receipt)
+    charge = OpenCharge(
+        stamp=kind.charged,
+        number=number,
+        workspace=ledger.folder,
+        receipt=receipt,
+        entry=ledger.own_entry(number),
+    )
     try:
-        # Inside: where the entry cannot be read nothing was measured, and the charge is void.
-        charge.entry = ledger.entry(number)
         yield charge
     # An interrupt ends a step, too, and must not leave its charge open.
     except BaseException:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prism_core.privacy.ledger.rules import Step
+    from prism_core.privacy.ledger.store import Connection
     from prism_core.privacy.private_rows import CodedRows
 
 WORKSPACE_VARIABLE = "PRISM_WORKSPACE"
@@ -89,6 +90,7 @@ class Ledger:
         self.folder = Path(workspace) if workspace is not None else default_workspace()
         self.path = self.folder / FILE
         self._store = open_store(self.folder) if store is None else store
+        self._own: dict[int, str] = {}
 
     def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
         """Name an asset and fix its lifetime budget; naming it again changes nothing.
@@ -224,6 +226,8 @@ class Ledger:
                 append(db, "corrections", number, note, self._by, _now())
             for receipt in receipts:
                 append(db, "receipts", number, receipt)
+            entry = _entry(db, number)
+        self._own[number] = entry
         return number
 
     def used(self, plan: str, approval: Consent) -> Charge | None:
@@ -376,12 +380,19 @@ class Ledger:
             LedgerError: when there is no such charge.
         """
         with self._store.transaction() as db:
-            found = db.execute(
-                "SELECT digest FROM chain WHERE kind = 'charges' AND row = ?", (charge,)
-            ).fetchone()
-        if found is None:
-            raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
-        return str(found[0])
+            return _entry(db, charge)
+
+    def own_entry(self, charge: int) -> str:
+        """The same of a charge that was written through this object.
+
+        The store is not asked: what was paid for is kept though a server is gone meanwhile.
+
+        Raises:
+            LedgerError: when this object has written no such charge.
+        """
+        if charge not in self._own:
+            raise LedgerError(f"Charge {charge} was not made by this run.", field="charge")
+        return self._own[charge]
 
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole ledger; see `audit.verify_ledger`."""
@@ -439,6 +450,15 @@ def _run_of(plan: str, charges: Sequence[Charge]) -> fingerprint.FingerprintedRu
 
 def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+def _entry(db: Connection, charge: int) -> str:
+    found = db.execute(
+        "SELECT digest FROM chain WHERE kind = 'charges' AND row = ?", (charge,)
+    ).fetchone()
+    if found is None:
+        raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
+    return str(found[0])
 
 
 def _who() -> str:

@@ -67,7 +67,7 @@ _SAID = {
     "charged.",
     "3F000": "The database holds no ledger. Run `prism ledger init` as its owner. Nothing was "
     "charged.",
-    "55P03": "Another program holds the ledger for too long. Try again. Nothing was charged.",
+    "55P03": "Another program holds the ledger for too long. Try again. Nothing was added to it.",
     "25006": "The database may only be read (a standby, perhaps), so nothing was charged or "
     "written. Name the server that may be written in PRISM_LEDGER.",
     "53100": FULL,
@@ -292,7 +292,7 @@ def connected(address: str, *, patience: float = 0.0) -> Iterator[Any]:
                 raise LedgerError(
                     f"The ledger cannot be reached: {described(address)} does not answer, or "
                     "refuses the login. Check that the server runs, and the password in "
-                    f"{PASSWORD_VARIABLE}, a service file or ~/.pgpass. Nothing was charged.",
+                    f"{PASSWORD_VARIABLE}, a service file or ~/.pgpass. Nothing was added to it.",
                     field="workspace",
                 ) from None
             time.sleep(0.25)
