@@ -69,13 +69,14 @@ def upload_section() -> None:
         format_func=lambda code: _ENCODINGS[code],
         key="upload_encoding",
     )
+    if file is None:
+        return
+    # Of this file alone: a tick that outlived it would call the next one public, too.
     public = st.checkbox(
         "These rows are public (a benchmark or generated data): runs are rehearsals and are not "
         "charged",
-        key="upload_public",
+        key=f"upload_public_{file.file_id}",
     )
-    if file is None:
-        return
     with mistakes():
         sheet = uploads.sheet(file, _UPLOAD)
         _load(file, _Style(separator, encoding, sheet), public=public)
@@ -255,8 +256,10 @@ def address_section() -> None:
         + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
     )
     text = st.text_input("Path, pattern or address", key="place_text")
+    # Of this place alone, for the same reason.
     public = st.checkbox(
-        "These rows are public: runs are rehearsals and are not charged", key="place_public"
+        "These rows are public: runs are rehearsals and are not charged",
+        key=f"place_public_{text.strip()}",
     )
     wanted = st.button("Open this table", type="primary", key="place_open")
     asked = _key("place", text.strip(), public)

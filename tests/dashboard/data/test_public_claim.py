@@ -17,6 +17,7 @@ from tests.support.pages import open_page
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
+    from streamlit.testing.v1.element_tree import Checkbox
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
 ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
@@ -27,8 +28,14 @@ def load(test: AppTest, content: bytes, name: str, *, public: bool) -> AppTest:
     # A file that was loaded is let go, and an empty uploader takes the widget's place.
     empty = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
     empty.upload(name, content, "text/csv").run()
-    test.checkbox(key="upload_public").set_value(public).run()
+    tick(test).set_value(public).run()
     return press(test)
+
+
+def tick(test: AppTest) -> Checkbox:
+    """That the file which was chosen holds public rows."""
+    (found,) = [box for box in test.checkbox if (box.key or "").startswith("upload_public")]
+    return found
 
 
 def press(test: AppTest) -> AppTest:
@@ -51,8 +58,8 @@ def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
     assert test.session_state["project"].data.public is False
     assert "were loaded as private before" in errors(test)
     assert "42" not in errors(test)
-    (tick,) = [box for box in test.checkbox if "I decide" in box.label]
-    tick.check().run()
+    (decide,) = [box for box in test.checkbox if "I decide" in box.label]
+    decide.check().run()
     press(test)
     if (
         test.session_state["project"].data.public is False
@@ -62,6 +69,26 @@ def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
     taken = test.session_state["project"]
     assert (taken.data.public, taken.data.name) == (True, "open.csv")
     assert not taken.data.private_marks & marks(read_table(again))
+
+
+def test_a_tick_for_one_file_says_nothing_of_the_next():
+    test = load(open_page("data"), OTHER, "open.csv", public=True)
+    assert test.session_state["project"].data.public is True
+    test.file_uploader[0].upload("stays.csv", ROWS, "text/csv").run()
+    assert tick(test).value is False
+    # Nor where a file is changed for another before it is loaded.
+    tick(test).check().run()
+    test.file_uploader[0].upload("more.csv", OTHER, "text/csv").run()
+    assert tick(test).value is False
+
+
+def test_a_tick_for_one_place_says_nothing_of_the_next():
+    test = open_page("data")
+    for place in ("/data/open.csv", "/data/stays.csv"):
+        test.text_input(key="place_text").set_value(place).run()
+        (found,) = [box for box in test.checkbox if (box.key or "").startswith("place_public")]
+        assert found.value is False
+        found.check().run()
 
 
 def test_rows_that_were_charged_in_an_earlier_session_are_questioned(tmp_path):

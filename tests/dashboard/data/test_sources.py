@@ -71,7 +71,7 @@ def opened(door, name: str) -> AppTest:
 
 def test_a_curator_chooses_a_name_and_has_no_field_for_a_path_or_host(door, file):
     test = page(door)
-    assert {"place_text", "place_open", "place_public"} & keys(test) == set()
+    assert {"place_text", "place_open"} & keys(test) == set()
     assert test.selectbox(key="source_name").options == ["Stays", "Recent stays"]
     assert page(door, "u-ben").selectbox(key="source_name").options[-1] == "Ben's"
 
