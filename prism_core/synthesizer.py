@@ -6,7 +6,6 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prism_core.data.decoding import decode
 from prism_core.data.schema.looks import unchecked
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, from_frame
@@ -27,6 +26,7 @@ from prism_core.privacy.ledger.charging import owed
 from prism_core.runs.inputs import encode_rows, fresh_rng, recognise
 from prism_core.runs.step_account import checked_approval
 from prism_core.scalars import plain
+from prism_core.synthesis.fine_counts import values_of
 from prism_core.synthesis.release import Release, release
 
 if TYPE_CHECKING:
@@ -232,8 +232,10 @@ class PrismSynthesizer:
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise PlanError("rows must be a whole number above 0.", field="rows")
         source = rng or fresh_rng()
-        codes = self.release_.model.sample(rows, source, self.synthesis.sampling)
-        return decode(self.schema, codes, source)
+        made = self.release_
+        codes = made.model.sample(rows, source, self.synthesis.sampling)
+        # By the plan that ran: where bins were found, the model's codes are those of the parts.
+        return values_of(made.plan, codes, made.measurements, source)[1]
 
 
 def _rows(table: object) -> RawTable:

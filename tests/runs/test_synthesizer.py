@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import (
@@ -164,3 +165,27 @@ def test_the_same_rows_under_a_second_name_are_told(make, frame, tmp_path):
     assert second.release_.stamp == "release"  # told, not refused
     second.fit(frame.iloc[:250])
     assert second.notice_ == ""
+
+
+def test_where_bins_are_found_rows_drawn_later_are_those_of_the_release(make):
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 95, 20_000)
+    ill = rng.random(20_000) < np.where(age < 40, 0.1, np.where(age < 70, 0.3, 0.9))
+    found = Column(
+        name="age",
+        kind="numeric",
+        lower=0,
+        upper=120,
+        decimals=0,
+        edges=tuple(range(10, 120, 10)),
+        open_bins=True,
+    )
+    schema = Schema(
+        columns=(found, Column(name="readmitted", kind="boolean")), one_row_per_person=True
+    )
+    rows = pd.DataFrame({"age": age.astype(str), "readmitted": np.where(ill, "true", "false")})
+    fitted = make(schema=schema, synthesis=Synthesis(), epsilon=4.0).fit(rows)
+    assert fitted.release_.plan.parts is not None
+    drawn = pd.to_numeric(fitted.sample(5_000)["age"])
+    assert drawn.between(15, 99).mean() > 0.97  # decoded by the declared bins some are 110 and more
+    assert abs(drawn.mean() - pd.to_numeric(fitted.release_.table["age"]).mean()) < 1.5
