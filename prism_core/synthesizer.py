@@ -164,6 +164,7 @@ class PrismSynthesizer:
                 with this run.
         """
         raw = _rows(table)
+        # Before the plan: a misspelt column is found without a word about the budget.
         check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
             Brief(
@@ -182,6 +183,7 @@ class PrismSynthesizer:
         if note := unchecked(self.schema.looks):
             warnings.warn(f"{note}; {_HOW_TO_CHECK}", UncheckedWarning, stacklevel=2)
         workspace = None if self.ledger is None else self.ledger.folder
+        # Before the rows are encoded; `release` asks once more.
         approved = checked_approval(approval, plan, self.asset, workspace)
         if self.ledger is not None:
             earlier = owed(self.ledger, self.asset, plan.prior)
@@ -231,6 +233,7 @@ class PrismSynthesizer:
         rows = plain(rows)
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise PlanError("rows must be a whole number above 0.", field="rows")
+        # Nobody can predict it: whoever knew the seed could draw these rows from the model again.
         source = rng or fresh_rng()
         made = self.release_
         codes = made.model.sample(rows, source, self.synthesis.sampling)

@@ -40,6 +40,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from prism_core.runs.inputs import gather, some_rows
 
     config = configs.load(arguments.config)
+    # Without the graph, which says nothing of cells and may be broken.
     inputs = gather(config, arguments.workspace, graph=False)
     if not config.table.public:  # on record before the counts are there
         look = Look(
@@ -51,6 +52,7 @@ def _check(arguments: argparse.Namespace) -> int:
     sys.stdout.write(_text(found, rows.rows) + "\n")
     if not config.table.public:
         sys.stdout.write(_afterwards(config.table.schema.name) + "\n")
+    # By columns that would be refused: single cells outside are usual, and are clipped.
     return 2 if any(each.refused for each in found) else 0
 
 

@@ -296,6 +296,7 @@ def _restore(arguments: argparse.Namespace) -> None:
 def _migrate(arguments: argparse.Namespace) -> None:
     from prism_core.privacy.ledger import postgres_store, transfer
 
+    # A file has no password; of a database it would stand in the command line.
     named = arguments.origin != transfer.FROM_FILE
     if named and not postgres_store.without_password(arguments.origin):
         raise LedgerError(

@@ -67,6 +67,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             + (report.findings[0] if report.findings else "not everything could be checked."),
             field="dir",
         )
+    # A status of its own: a folder that only fits in itself may be anybody's.
     return 0 if report.authenticated else UNAUTHENTICATED
 
 

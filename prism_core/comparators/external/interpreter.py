@@ -90,6 +90,7 @@ def synthetic(
         ConfigError: when the package is not there.
         EvaluationError: when it failed, took too long, or gave codes outside the domain.
     """
+    # Not the columns' own: names and labels are no business of another program.
     names = [f"c{place}" for place in range(len(sizes))]
     with tempfile.TemporaryDirectory(prefix="prism-comparator-") as made:
         folder = Path(made)
@@ -144,6 +145,7 @@ def _ended(
             [python, "runner.py", str(folder)],
             cwd=folder,
             env=kept | own,
+            # Never written to: it closes with this process, which the runner waits for.
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -171,6 +173,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """The process and all that it started, whether they still run or not."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    # Or it would stay as a zombie for as long as this process lives.
     process.wait()
     assert process.stdin is not None
     process.stdin.close()

@@ -152,6 +152,7 @@ def _approximate(stated: Stated, epsilon: float, delta: float) -> tuple[float, f
 
 def _zcdp(stated: Stated, epsilon: float, delta: float) -> tuple[float, float, str]:
     changes = _CHANGES[stated.parts[0].relation]
+    # k^2 rho for a group of k changes, so each may have this part.
     rho = epsilon_to_rho(epsilon, delta) / changes**2
     told, told_delta = min(epsilon, rho_to_epsilon(rho, delta)) * _HAIR, delta
     if not epsilon_to_rho(told, told_delta) <= rho:

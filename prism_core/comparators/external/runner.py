@@ -54,6 +54,8 @@ def privbayes(task: dict[str, Any], table: Any, folder: Path) -> Any:  # noqa: A
         epsilon=task["epsilon"],
         seed=task["seed"],
         attribute_to_datatype=dict.fromkeys(names, "Integer"),
+        # All of them: it would bin what it takes for numbers by the smallest and largest of the
+        # rows.
         attribute_to_is_categorical=dict.fromkeys(names, True),
         attribute_to_is_candidate_key=dict.fromkeys(names, False),
         categorical_attribute_domain_file=str(domain),
@@ -107,6 +109,7 @@ def main(folder: Path) -> int:
     sys.addaudithook(_no_network)
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     try:
+        # Looked for first: a package that is missing has an exit state of its own.
         pandas = importlib.import_module("pandas")
         importlib.import_module(task["module"])
     except ImportError:
