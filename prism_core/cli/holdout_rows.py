@@ -36,6 +36,7 @@ def opened(
     from prism_core.runs.inputs import address, open_rows
 
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
+    # In the workspace that is named: temporary files of a large table hold private rows.
     raw = open_rows(address(place), arguments.workspace, columns=folder.schema.header, **style)
     if public and not arguments.although_charged:
         check_public(raw, workspace=arguments.workspace)

@@ -205,6 +205,7 @@ def _granted(
         names = tuple(one.name for one in facts.schema.columns if one.binned)
         schema = with_bins(facts.schema, bins, names if column is None else (column,))
         found = {"target_error": wanted, "most_bins": bins}
+        # Bins are the schema's, so the configuration stays as it is.
         return config, replace(facts, schema=schema), found, f"{bins} bins"
     return config, facts, {}, ""
 

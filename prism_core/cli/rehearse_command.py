@@ -178,6 +178,7 @@ def _check_public(path: Path, table: TableConfig) -> None:
 def _training_rows(arguments: argparse.Namespace, config: RunConfig, persons: int | None) -> int:
     from prism_core.runs.inputs import gather
 
+    # What is asked for or declared comes first: then the private table is not opened.
     found = arguments.rows if arguments.rows is not None else persons
     if found is None:
         return gather(config, arguments.workspace).n

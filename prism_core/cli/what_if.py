@@ -94,6 +94,7 @@ def considered(path: Path, config: RunConfig, facts: PlanInputs) -> list[tuple[S
     from prism_core.planning.wishes import scenario_files
     from prism_core.planning.wishes.scenario import Scenario
 
+    # The first, so that each scenario is told by what differs from the configuration.
     base = Scenario(name=BASE, task=config.task, budget=config.budget, synthesis=config.synthesis)
     scenarios = (base, *scenario_files.load(path, base=base))
     return [(scenario, plan_of(scenario, facts)) for scenario in scenarios]

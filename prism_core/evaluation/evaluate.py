@@ -243,4 +243,5 @@ def _comparison(
     """What distances are measured against: the training rows, where there are any."""
     if train is None or train.n == 0:
         return fidelity.RowComparison(synthetic=synthetic, real=holdout, other=None)
+    # The holdout then says what sampling alone does.
     return fidelity.RowComparison(synthetic=synthetic, real=train, other=holdout)

@@ -58,6 +58,7 @@ def _between(task: Task, dag: Dag | None) -> str:
     """What one target says about another one."""
     if dag is None or task.regime == "predictive":
         return "No target is a feature of another one: who predicts one does not know the others."
+    # By the graph alone: each target has an S of its own, which may hold another target.
     chosen = {name: given_by(dag, task.regime, name) for name in task.target_names}
     found = [
         f"{name} is a feature of {target}"

@@ -98,6 +98,7 @@ class ProjectStore:
             shared = {who: (name, role) for who, (name, role) in document.pop("shared").items()}
             authors = tuple(document.pop("authors", ()))  # earlier records have none
             return ProjectRecord(id=id, shared=shared, authors=authors, **document)
+        # What is beyond the limits of a read file is damaged like any other.
         except (OSError, ValueError, TypeError, KeyError, AttributeError, ConfigError):
             return None
 

@@ -390,6 +390,7 @@ class RunScorer:
             auc=auc,
             accuracy=accuracy,
             ceiling_all=every,
+            # Features that were chosen from the rows have no ceiling of their own.
             ceiling=every if s is None else self._ceiling(asked, case, learner, s),
         )
 

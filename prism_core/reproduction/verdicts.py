@@ -144,6 +144,7 @@ def verdicts(rows: Iterable[ResultRow]) -> tuple[Verdict, ...]:
     known = {row.key: row for row in rows}
     found: list[Verdict] = []
     for target in GOALS:
+        # A line that was not run neither meets its target nor misses it.
         row = known.get(target.key)
         met = None if row is None else _met(target, learned(row, target.learner))
         found.append(Verdict(target=target, row=row, met=met))
