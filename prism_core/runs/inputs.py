@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -347,7 +348,8 @@ def encode_holdout(
 ) -> EncodedTable:
     """Real rows for evaluation; there may be fewer persons than the schema declares.
 
-    Of a large table at most `EVALUATED` rows, drawn uniformly. Spends nothing: the codes are as
+    Of a large table at most `EVALUATED` rows, drawn uniformly by its database; the same ones for
+    the same state of `rng`. Spends nothing: the codes are as
     private as the rows.
 
     Raises:
@@ -357,17 +359,17 @@ def encode_holdout(
         # Public rows alone: of private ones an error would tell, see `ready`.
         check_covered(schema, some_rows(raw))
     if not isinstance(raw, RawTable):
-        # There may be fewer than the schema declares, and the table is checked against its own
-        # number.
-        persons = None if schema.person_id is None else raw.people(schema.person_id)
-        stored = raw.store(replace(schema, persons=persons), public=public)
-        drawn = stored.sample(EVALUATED, rng)
-        # The drawn rows are in memory; the private codes of all rows need not stay on disk.
-        stored.folder.close()
-        # It was stored under its own number of persons; the run's schema is the one to compare
-        # with.
-        return replace(drawn, schema=schema)
+        draws = schema.person_id is not None or raw.rows > EVALUATED
+        return raw.draw(schema, EVALUATED, _draw_key(rng) if draws else "", public=public)
     return encode(schema, raw, public=public, rng=rng)
+
+
+def _draw_key(rng: np.random.Generator) -> str:
+    """A key for a database's draw; the same for the same state of the generator.
+
+    Hashed, because the database is told it, and it must say nothing of the generator's seed.
+    """
+    return hashlib.sha256(rng.bytes(32)).hexdigest()[:32]
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -58,6 +58,7 @@ def code_query(
     *,
     together: bool = False,
     uncoded: Sequence[str] = (),
+    few: int | None = None,
 ) -> CodedQuery:
     """The table as codes, with a person-ID column the drawn rows per person. No row is read.
 
@@ -71,6 +72,7 @@ def code_query(
         key: of the draw, from `fresh_key`.
         together: whether the rows of a person are to stand together, where people have several.
         uncoded: columns of which each cell comes home, in `homes`.
+        few: how many rows, or people, are drawn of all; None for all.
 
     Raises:
         TableError: when a declared column is missing.
@@ -101,7 +103,9 @@ def code_query(
         selected.append(table.select(**outputs))
     rows = ibis.union(*selected) if len(selected) > 1 else selected[0]
     if schema.person_id is not None:
-        rows = drawn(rows, key, schema.max_rows, together=together)
+        rows = drawn(rows, key, schema.max_rows, together=together, people=few)
+    elif few is not None:
+        rows = sampled(rows, key, few)
     return CodedQuery(rows=rows, homes=homes)
 
 
@@ -156,7 +160,14 @@ def fresh_key() -> str:
     return secrets.token_hex(_KEY_BYTES)
 
 
-def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:  # noqa: ANN401
+def drawn(
+    rows: Any,  # noqa: ANN401
+    key: str,
+    most: int = 1,
+    *,
+    together: bool = False,
+    people: int | None = None,
+) -> Any:  # noqa: ANN401
     """Up to `most` uniformly chosen rows of each person, the same ones whenever they are asked.
 
     The rows of a person are numbered in the order of what they hold, and those with the least keyed
@@ -176,6 +187,9 @@ def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:
         most: rows of a person that are kept.
         together: whether the rows of a person are to stand together, people in an order that means
             nothing, where there are several.
+        people: of how many, those with the least keyed hashes of their IDs; the others' rows are
+            left out. Where several rows are kept the last rows may be of one more, in part.
+            Replacing a person changes one of those drawn, as each has a place by itself.
 
     Returns:
         The expression without `PERSON`; where `most` is above 1 with `TURN` and `KEPT`.
@@ -190,15 +204,54 @@ def drawn(rows: Any, key: str, most: int = 1, *, together: bool = False) -> Any:
     rows = rows.mutate(lot=lot)
     rows = rows.mutate(**{TURN: ibis.row_number().over(group_by=PERSON, order_by="lot")})
     if most == 1:
-        return rows.filter(rows[TURN] == 0).select(*wanted)
+        rows, kept = rows.filter(rows[TURN] == 0), wanted
+        return rows.select(*kept) if people is None else _in_order(rows, key, kept).limit(people)
     # Before the filter below, which takes rows of a person away.
     held = rows.count().over(group_by=PERSON)
     rows = rows.mutate(**{KEPT: ibis.least(held, ibis.literal(most, "int64"))})
     rows = rows.filter(rows[TURN] < most)
+    kept = [*wanted, TURN, KEPT]
     if not together:
-        return rows.select(*wanted, TURN, KEPT)
+        return rows.select(*kept)
+    rows = _in_order(rows, key, kept)
+    return rows if people is None else rows.limit(people * most)
+
+
+def _in_order(rows: Any, key: str, kept: Sequence[str]) -> Any:  # noqa: ANN401
+    """People by the keyed hashes of their IDs, the rows of each by their turn."""
+    import ibis
+
     owner = _md5()(ibis.literal(f"{key}/") + rows[PERSON])
-    return rows.select(*wanted, TURN, KEPT, owner=owner).order_by("owner", TURN)
+    turn = [TURN] if TURN in kept else []
+    return rows.select(*kept, owner=owner).order_by("owner", *turn)
+
+
+def sampled(rows: Any, key: str, most: int) -> Any:  # noqa: ANN401
+    """At most `most` uniformly chosen rows of a table without persons, the same in every scan.
+
+    Equal rows are numbered, and the rows with the least keyed hashes of what they hold and their
+    number are kept, in the order of these hashes.
+
+    Sensitivity. A row with its number has a place of its own, whatever other rows there are.
+    Equal rows are numbered from 0 on, so taking one of them away takes the last number away. So
+    replacing a row takes one place out of the order and puts one in, and of those that are kept
+    one is exchanged at most.
+
+    Args:
+        rows: an expression with any columns.
+        key: from `fresh_key`.
+        most: how many.
+    """
+    import ibis
+
+    wanted = list(rows.columns)
+    rows = rows.mutate(place=ibis.row_number().over(group_by=wanted, order_by=wanted[0]))
+    text: Any = ibis.literal(f"{key}/") + rows.place.cast("string")
+    for name in wanted:
+        text = text + "/" + rows[name].cast("string").fill_null("")
+    rows = rows.mutate(lot=_md5()(text))
+    # By what they hold where two texts are one: places must not change with the plan of a query.
+    return rows.order_by("lot", *wanted, "place").limit(most).select(*wanted)
 
 
 @cache

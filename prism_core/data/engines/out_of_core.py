@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from prism_core.data.encoding import encode_column
+from prism_core.data.encoding import EncodedTable, encode_column
 from prism_core.data.engines.coded_query import (
     KEPT,
     TURN,
@@ -126,16 +126,53 @@ class BigTable:
         Raises:
             TableError: when a declared column is missing or the database fails.
         """
-        for codes, batch in self._coded(schema):
+        for codes, batch in self._coded(schema, fresh_key()):
             yield codes, batch.num_rows
 
-    def _coded(self, schema: Schema) -> Iterator[tuple[Codes, pa.RecordBatch]]:
+    def _coded(
+        self, schema: Schema, key: str, few: int | None = None
+    ) -> Iterator[tuple[Codes, pa.RecordBatch]]:
         """The codes, and the batches they are of; the rows of a person stand together."""
-        key = fresh_key()
-        coded = code_query(self.engine.tables, schema, self.name, key, together=True)
+        coded = code_query(self.engine.tables, schema, self.name, key, together=True, few=few)
         for batch in self.engine.batches(coded.rows):
             codes = run_redacted(lambda batch=batch: _codes(schema, batch, coded.homes), self.name)
             yield codes, batch
+
+    def draw(self, schema: Schema, rows: int, key: str, *, public: bool) -> EncodedTable:
+        """At most `rows` of the rows, drawn by the database, in memory: for evaluation.
+
+        Of a table with a person-ID column the rows of so many people that there are no more than
+        `rows` in any case. There may be fewer people than the schema declares. Spends nothing:
+        the codes are as private as the rows.
+
+        Args:
+            schema: the declared domain.
+            rows: the most that are drawn; all come where the table has no more.
+            key: of the draw: one key draws the same rows of the same table again.
+            public: whether the rows are public.
+
+        Raises:
+            TableError: when a declared column is missing, there is no row, or the database fails.
+        """
+        several = not schema.contribution.single
+        few = None if self.rows <= rows else max(1, rows // schema.max_rows)
+        parts: list[Codes] = []
+        firsts: list[NDArray[np.bool_]] = []
+        heads = _Heads()
+        for codes, batch in self._coded(schema, key, few):
+            parts.append(codes)
+            firsts.append(heads.of(batch) if several else np.ones(batch.num_rows, dtype=bool))
+        if not sum(map(len, firsts)):
+            raise TableError(f"The table {self.name!r} has columns but no rows.")
+        person = np.cumsum(np.concatenate(firsts)) - 1
+        # The last rows may be of one person more, in part.
+        kept = person < (len(person) if few is None else few)
+        found = np.empty((int(kept.sum()), len(schema.names)), dtype=np.int32, order="F")
+        for place, name in enumerate(schema.names):
+            found[:, place] = np.concatenate([part.pop(name) for part in parts])[kept]
+        return EncodedTable(
+            schema=schema, codes=found, public=public, person=person[kept] if several else None
+        )
 
     def counted_there(self, schema: Schema, *, public: bool) -> EngineTable:
         """The table as rows that stay where they are. Spends nothing.
@@ -203,7 +240,7 @@ class BigTable:
                 name: stack.enter_context(folder.write_new(file_name(schema, name)))
                 for name in schema.names
             }
-            for codes, batch in self._coded(schema):
+            for codes, batch in self._coded(schema, fresh_key()):
                 n += batch.num_rows
                 people += batch.num_rows if turns is None else turns.write(batch)
                 for name, file in written.items():
@@ -221,20 +258,13 @@ class BigTable:
 
 
 @dataclass
-class _Turns:
-    """Writes which rows begin a person, and how many rows of that person are kept.
+class _Heads:
+    """Tells which rows begin a person, batch by batch."""
 
-    Attributes:
-        heads: the file of the first.
-        shares: the file of the second.
-    """
-
-    heads: BinaryIO
-    shares: BinaryIO
     _last: int = field(default=-1, init=False)
 
-    def write(self, batch: pa.RecordBatch) -> int:
-        """Write a batch; returns how many people begin in it.
+    def of(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """The first rows of people in the next batch.
 
         Raises:
             TableError: when the rows of a person do not stand together.
@@ -247,6 +277,29 @@ class _Turns:
         if not (heads | (turns == before + 1)).all():
             raise TableError("The database did not keep the rows of a person together.")
         self._last = int(turns[-1]) if len(turns) else self._last
+        return heads
+
+
+@dataclass
+class _Turns:
+    """Writes which rows begin a person, and how many rows of that person are kept.
+
+    Attributes:
+        heads: the file of the first.
+        shares: the file of the second.
+    """
+
+    heads: BinaryIO
+    shares: BinaryIO
+    _heads: _Heads = field(default_factory=_Heads, init=False)
+
+    def write(self, batch: pa.RecordBatch) -> int:
+        """Write a batch; returns how many people begin in it.
+
+        Raises:
+            TableError: when the rows of a person do not stand together.
+        """
+        heads = self._heads.of(batch)
         self.heads.write(heads.tobytes())
         kept = np.asarray(batch.column(KEPT).to_numpy(zero_copy_only=False))
         self.shares.write(kept.astype(np.uint8).tobytes())
