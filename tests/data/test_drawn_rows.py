@@ -12,6 +12,7 @@ import duckdb
 import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from prism_core.data.encoding import encode
@@ -180,6 +181,17 @@ def test_replacing_a_row_exchanges_one_row_of_those_drawn_at_most(duck):
             assert all(draw.total() == 4 for draw in draws)
             moved.add((draws[0] - draws[1]).total())
     assert moved == {0, 1}
+
+
+def test_zeros_of_either_sign_are_one_cell(duck):
+    """They are numbered together: with a text of its own the sign of one would move others."""
+    table = ibis.memtable(pa.table({"u": pa.array([0.0] * 6 + [-0.0] * 6 + [1.0, float("nan")])}))
+    turned = ibis.memtable(pa.table({"u": pa.array([0.0] * 12 + [1.0, float("nan")])}))
+    for key in map(str, range(8)):
+        draws = [asked(duck, sampled(rows, key, 3)) for rows in (table, turned)]
+        assert [sum(n for (cell,), n in draw.items() if cell == 0.0) for draw in draws] == [
+            draws[1][(0.0,)]
+        ] * 2
 
 
 def test_replacing_a_person_exchanges_one_of_those_drawn_at_most(duck):

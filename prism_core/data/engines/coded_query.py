@@ -226,6 +226,15 @@ def _in_order(rows: Any, key: str, kept: Sequence[str]) -> Any:  # noqa: ANN401
     return rows.select(*kept, owner=owner).order_by("owner", *turn)
 
 
+def _one_text(cell: Any) -> Any:  # noqa: ANN401
+    """A cell as a text, the same for cells that a database calls equal: 0.0 and -0.0 are."""
+    import ibis
+
+    if cell.type().is_floating():
+        cell = ibis.ifelse(cell == 0, ibis.literal(0.0, cell.type()), cell)
+    return cell.cast("string")
+
+
 def sampled(rows: Any, key: str, most: int) -> Any:  # noqa: ANN401
     """At most `most` uniformly chosen rows of a table without persons, the same in every scan.
 
@@ -248,7 +257,7 @@ def sampled(rows: Any, key: str, most: int) -> Any:  # noqa: ANN401
     rows = rows.mutate(place=ibis.row_number().over(group_by=wanted, order_by=wanted[0]))
     text: Any = ibis.literal(f"{key}/") + rows.place.cast("string")
     for name in wanted:
-        text = text + "/" + rows[name].cast("string").fill_null("")
+        text = text + "/" + _one_text(rows[name]).fill_null("")
     rows = rows.mutate(lot=_md5()(text))
     # By what they hold where two texts are one: places must not change with the plan of a query.
     return rows.order_by("lot", *wanted, "place").limit(most).select(*wanted)
