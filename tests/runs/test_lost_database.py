@@ -164,6 +164,24 @@ def test_a_cut_while_a_domain_is_counted_costs_nothing(stays, workspace, tmp_pat
     assert set(learned["ward"].levels) <= {"north", "south", "east", "west", "other"}
 
 
+def test_a_cut_while_rows_are_drawn_for_private_numbers_costs_nothing(
+    stays, run, workspace, tmp_path
+):
+    stays.view("true")
+    assert run("predictive", "made") == 0
+    stays.view("pg_sleep(0.004) is not null")
+    numbers = tmp_path / "numbers.json"
+    command = ["evaluate", str(tmp_path / "made"), "--holdout", stays.address, "--private", "1"]
+    cutting = stays.cut("COPY (%")
+    assert main([*command, "--out", str(numbers)]) != 0
+    cutting.join()
+    assert charges(tmp_path) == ["done"]
+    assert not numbers.exists()
+    stays.view("true")
+    assert main([*command, "--out", str(numbers)]) == 0
+    assert charges(tmp_path) == ["done", "done"]
+
+
 def test_a_cut_after_the_charge_is_charged_once(stays, run, tmp_path, monkeypatch):
     """Only of a table of more rows than can be kept is anything read then."""
     monkeypatch.setattr(inputs, "MOST_ROWS", 10)
