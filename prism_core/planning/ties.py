@@ -41,7 +41,7 @@ def ties_for(frame: Frame, s: Sequence[str]) -> AdaptiveRounds | None:
     if not may_tie(frame, features):
         return None
     candidates = Candidates.of(frame.schema, s, frame.task.target)
-    parts = min(_most(frame, len(s)), len(candidates))
+    parts = min(frame.task.most_ties(len(s)), len(candidates))
     if not parts:
         return None
     return AdaptiveRounds(
@@ -67,7 +67,7 @@ def may_tie(frame: Frame, features: int) -> bool:
     if frame.schema[frame.task.target].size > 2 or not frame.may_keep_back:
         return False
     sizes = sorted(map(frame.schema.size, free_features(frame.schema, frame.task)))
-    part = frame.total * frame.pools()["task"] * TIES_SHARE / _most(frame, features)
+    part = frame.total * frame.pools()["task"] * TIES_SHARE / frame.task.most_ties(features)
     sigma = frame.accountant.gaussian(part * (1.0 - TIES_CHOICE_SHARE), 0.0, "").sigma
     epsilon = frame.accountant.exponential(part * TIES_CHOICE_SHARE, 1, "").epsilon
     least = bar_of(features, model_error_sensitivity(frame.contribution), epsilon)
@@ -76,11 +76,6 @@ def may_tie(frame: Frame, features: int) -> bool:
         >= least + cost_of_tie(math.prod(pair), sigma, frame.contribution.variance(frame.n))
         for pair in itertools.pairwise(sizes)
     )
-
-
-def _most(frame: Frame, features: int) -> int:
-    """Ties at most: a tie then costs what a pair with Y does, and all features may be tied."""
-    return min(frame.task.max_three_way, features)
 
 
 def cost_of_tie(cells: int, sigma: float, variance: float) -> float:

@@ -273,6 +273,10 @@ class Task:
             raise TaskError("The number of features k is not settled yet.", field="k")
         return self.k
 
+    def most_ties(self, features: int) -> int:
+        """Ties between so many features at most: one costs what a pair with the target does."""
+        return min(self.max_three_way, features)
+
     def _check_together(self) -> None:
         names = tuple(self.together)
         object.__setattr__(self, "together", names)
