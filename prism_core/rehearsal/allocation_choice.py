@@ -15,7 +15,7 @@ import numpy as np
 
 from prism_core.errors import PrismError
 from prism_core.rehearsal.estimates import half_width
-from prism_core.rehearsal.points import METRIC_TEXT, Metric
+from prism_core.rehearsal.points import METRIC_TEXT, Metric, PointStore, RehearsalPoint
 from prism_core.rehearsal.rehearsal_run import run_rehearsal
 from prism_core.rehearsal.variants import PLANNED, Rehearsal, plan_on
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.planning.wishes.task import AllocationRule
-    from prism_core.rehearsal.points import PointStore, RehearsalPoint
     from prism_core.rehearsal.stand_in_rows import StandIn
     from prism_core.samples.additive_scm import Shift
 

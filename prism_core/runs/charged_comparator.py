@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.bundle.write.bundle_folder import check_bundle_folder
-from prism_core.comparators import folder, run_comparator
-from prism_core.comparators.external import run_external
+from prism_core.comparators import ComparatorPlan, ComparatorResult, folder, run_comparator
+from prism_core.comparators.external import ExternalPlan, ExternalResult, run_external
 from prism_core.errors import ConfigError
 from prism_core.runs import recovery_file
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from prism_core.comparators import ComparatorPlan, ComparatorResult
-    from prism_core.comparators.external import ExternalPlan, ExternalResult
     from prism_core.data.source import Rows
     from prism_core.runs.step_account import StepAccount
 

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from prism_core import files
 from prism_core.bundle.report.report_copy import check_place
 from prism_core.bundle.write.bundle_folder import PRIVATE_EVALUATION
 from prism_core.errors import ConfigError
 from prism_core.evaluation.inside_epsilon.holdout import open_holdout
-from prism_core.evaluation.inside_epsilon.private_numbers import evaluate_private
+from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation, evaluate_private
 from prism_core.runs import recovery_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
     from prism_core.data.encoding import EncodedTable
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.evaluation.inside_epsilon.holdout_plan import HoldoutPlan
     from prism_core.evaluation.inside_epsilon.holdout_state import Session
-    from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation
     from prism_core.evaluation.inside_epsilon.private_plan import PrivatePlan
     from prism_core.runs.step_account import StepAccount
 

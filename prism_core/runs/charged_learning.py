@@ -12,11 +12,11 @@ from prism_core.bundle.write.bundle_folder import check_bundle_folder, check_out
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import ConfigError
-from prism_core.learning.domain.domain_counts import count_there
-from prism_core.learning.domain.domain_plan import design_domain
-from prism_core.learning.domain.learned_domain import learn_domain
-from prism_core.learning.graph.graph_plan import design_graph
-from prism_core.learning.graph.learned_graph import learn_graph
+from prism_core.learning.domain.domain_counts import StoredCounts, count_there
+from prism_core.learning.domain.domain_plan import DomainPlan, design_domain
+from prism_core.learning.domain.learned_domain import LearnedDomain, learn_domain
+from prism_core.learning.graph.graph_plan import GraphPlan, design_graph
+from prism_core.learning.graph.learned_graph import LearnedDag, learn_graph
 from prism_core.runs import recovery_file
 from prism_core.structure import formats
 
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
-    from prism_core.learning.domain.domain_counts import StoredCounts
-    from prism_core.learning.domain.domain_plan import DomainPlan
-    from prism_core.learning.domain.learned_domain import LearnedDomain
     from prism_core.learning.domain.requests import Outline
-    from prism_core.learning.graph.graph_plan import GraphPlan
-    from prism_core.learning.graph.learned_graph import LearnedDag
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.runs.step_account import StepAccount
 

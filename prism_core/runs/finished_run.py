@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from prism_core.bundle.write import bundle_folder
 from prism_core.comparators import folder as compared
-from prism_core.data.encoding import encode
-from prism_core.data.tables.raw_table import read_table
+from prism_core.data.encoding import EncodedTable, encode
+from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.candidates import Candidate
 from prism_core.evaluation.subject import Measured, Subject
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema.schema import Schema
-    from prism_core.data.tables.raw_table import RawTable
 
 
 def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.table_identity import remember_private
-from prism_core.privacy.ledger import rules
+from prism_core.privacy.ledger import Ledger, rules
 from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.noise import NoiseSource, SecureNoise, SeededNoise
 from prism_core.runs.inputs import fresh_rng
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import AssetConfig
-    from prism_core.privacy.ledger import Ledger
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from prism_core.bundle.protocol.votes import Vote, content_digest, votes_from
 from prism_core.data.schema import schema_file
 from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
-from prism_core.planning.plan import plain_digest
+from prism_core.planning.plan import Plan, plain_digest
 from prism_core.planning.search.comparison import entries
 from prism_core.planning.wishes.curator_statement import (
     LABELS,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from prism_core.planning.plan import Plan
 
 KIND = "prism approval"
 PROTOCOL_KIND = "prism protocol"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prism_core.structure.roles import node_roles, touching
+from prism_core.structure.roles import NodeRole, node_roles, touching
 from prism_core.structure.routing.layered_layout import arrange
 from prism_core.structure.routing.node_boxes import NODE_STYLES, NodeStyle, box_size, lines_of
 from prism_core.structure.routing.routes import route, svg_path
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
-    from prism_core.structure.roles import NodeRole
     from prism_core.structure.routing.strips import Box, Edge, Point
 
 MOST = 40

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
+from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL, Facts
 from prism_core.data.schema.looks import sentences
 from prism_core.explain.meaning import rows_learned_text
 from prism_core.planning.wishes.curator_statement import CuratorStatement
@@ -19,7 +19,6 @@ from prism_core.text.numbers import delta_text, eps_text, rho_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from prism_core.bundle.certificate import Facts
     from prism_core.planning.plan import Plan
 
 _COMPOSITION = {

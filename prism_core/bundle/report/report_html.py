@@ -15,7 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
+from prism_core.bundle.certificate import NAME, REHEARSAL, Facts, certificate
 from prism_core.bundle.paper_values import paper_values
 from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.approved_done import approved_done
@@ -37,7 +37,6 @@ from prism_core.text import documents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.bundle.certificate import Facts
     from prism_core.data.schema.column import Column
     from prism_core.planning.choices import Stages
     from prism_core.planning.plan import Plan

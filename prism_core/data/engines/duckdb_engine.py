@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import count_sql, tally_sql
+from prism_core.data.engines.engine import BATCH, Engine, iterate_redacted, run_redacted
+from prism_core.data.engines.grouping import CountQuery, count_sql, tally_sql
 from prism_core.data.engines.parquet_copies import readable_parquet, texts_as_parquet
 from prism_core.data.tables.header import check_header
-from prism_core.data.tables.text_frames import HEAD, KINDS, check_sheet, kind_of
+from prism_core.data.tables.text_frames import HEAD, KINDS, Kind, check_sheet, kind_of
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from prism_core.data.engines.engine import Engine
-    from prism_core.data.engines.grouping import CountQuery
     from prism_core.data.tables.address import Address
-    from prism_core.data.tables.text_frames import Kind
 
 _Types: TypeAlias = "tuple[tuple[str, str], ...]"
 

@@ -18,7 +18,7 @@ import pandas as pd
 from prism_core.data.counts import summed_out, wider
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines.coded_query import code_query, fresh_key
-from prism_core.data.engines.engine import run_redacted
+from prism_core.data.engines.engine import CountingEngine, run_redacted
 from prism_core.data.engines.grouping import ALL, MOST_SETS, CountQuery
 from prism_core.data.tables.raw_table import arrow_texts
 from prism_core.errors import PrivacyError, TableError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from prism_core.data.engines.engine import CountingEngine
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema

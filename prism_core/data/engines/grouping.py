@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prism_core.data.engines.coded_query import KEPT, TURN
+from prism_core.data.engines.coded_query import KEPT, TURN, CodedQuery
 from prism_core.data.engines.pushdown import HOME
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from prism_core.data.engines.coded_query import CodedQuery
     from prism_core.privacy.contribution import Contribution
 
 MOST_SETS = 64

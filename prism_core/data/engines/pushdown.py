@@ -23,13 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 
 from prism_core.data.encoding import encode_column
-from prism_core.data.schema.level import (
-    EXACT,
-    MISSING_TEXTS,
-    day_text,
-    level_text,
-    level_value,
-)
+from prism_core.data.schema.level import EXACT, MISSING_TEXTS, day_text, level_text, level_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

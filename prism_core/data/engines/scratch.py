@@ -14,13 +14,10 @@ import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from prism_core import files
 from prism_core.errors import TableError
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 FOLDER = "scratch"
 RUNS = "runs"

@@ -14,11 +14,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.grouping import TALLY, count_sql, tally_sql
+from prism_core.data.engines.engine import BATCH, Engine, iterate_redacted, run_redacted
+from prism_core.data.engines.grouping import TALLY, CountQuery, count_sql, tally_sql
 from prism_core.data.engines.pushdown import calendar_day
 from prism_core.data.engines.worker_counts import ANSWER, counter, tally
-from prism_core.data.tables.address import URL_FORMS
+from prism_core.data.tables.address import URL_FORMS, Address
 from prism_core.data.tables.header import check_header
 from prism_core.errors import TableError
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from prism_core.data.engines.engine import Engine
-    from prism_core.data.engines.grouping import CountQuery
-    from prism_core.data.tables.address import Address
 
 SPARK = {
     # Types guessed from the names of folders would be those of whatever rows made the folders.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from prism_core.data.engines.coded_query import KEPT, TURN
-from prism_core.data.engines.grouping import ALL, MODULUS, TALLY
+from prism_core.data.engines.grouping import ALL, MODULUS, TALLY, CountQuery
 from prism_core.data.engines.pushdown import HOME
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from prism_core.data.engines.grouping import CountQuery
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 

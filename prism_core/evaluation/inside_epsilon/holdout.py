@@ -21,26 +21,23 @@ import numpy as np
 from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation.inside_epsilon import holdout_state as state
 from prism_core.evaluation.inside_epsilon import released_tables
-from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS
-from prism_core.evaluation.inside_epsilon.holdout_question import scores
+from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS, HoldoutPlan
+from prism_core.evaluation.inside_epsilon.holdout_question import Question, scores
 from prism_core.evaluation.tstr.learners import LEARNER_LABELS, check_classes, fit
 from prism_core.privacy import sparse_vector
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.ledger.fingerprint import fingerprint
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.privacy.mechanisms import check_noise_of_table
-from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise, SeededNoise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.inside_epsilon.holdout_plan import HoldoutPlan
-    from prism_core.evaluation.inside_epsilon.holdout_question import Question
     from prism_core.evaluation.inside_epsilon.holdout_state import Entry, Session
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
 
 CHARGED = CHARGED_STEPS["holdout"].charged
 """The stamp of a session that was charged to a ledger."""

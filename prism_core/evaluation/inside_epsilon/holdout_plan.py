@@ -17,13 +17,12 @@ from prism_core.planning.step_plan import (
     delta_in_force,
 )
 from prism_core.privacy.accountants.accountant import HEADROOM, accountant
-from prism_core.privacy.events import event_dict
+from prism_core.privacy.events import ComposedEvent, event_dict
 from prism_core.privacy.parameters import delta_value, epsilon_value
 from prism_core.privacy.sparse_vector import SparseVector
 
 if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
-    from prism_core.privacy.events import ComposedEvent
 
 UNITS = 10_000
 """A row's score is a whole number of these parts of the metric's range: accuracy is exact, a loss

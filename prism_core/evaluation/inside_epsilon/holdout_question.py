@@ -15,7 +15,7 @@ import numpy as np
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS
-from prism_core.evaluation.tstr.learners import LEARNERS, check_learners
+from prism_core.evaluation.tstr.learners import LEARNERS, FittedLearner, check_learners
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema.schema import Schema
-    from prism_core.evaluation.tstr.learners import FittedLearner
 
 METRICS: dict[str, str] = {"accuracy": "Accuracy", "log_loss": "Log loss, clipped"}
 """The metrics and what each is called on a screen."""

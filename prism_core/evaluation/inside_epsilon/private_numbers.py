@@ -20,12 +20,12 @@ from prism_core.evaluation.inside_epsilon.private_numeric import (
 )
 from prism_core.evaluation.inside_epsilon.private_plan import BINS, FIRM, PrivateNumber, PrivatePlan
 from prism_core.evaluation.inside_epsilon.released_tables import check_released_tables
-from prism_core.evaluation.tstr.learners import LEARNER_LABELS, fit
+from prism_core.evaluation.tstr.learners import LEARNER_LABELS, FittedLearner, fit
 from prism_core.evaluation.tstr.scoring import macro_auc
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.privacy.mechanisms import check_noise_of_table, noisy_cells
-from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.tstr.learners import FittedLearner
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
 
 INSIDE_EPSILON = (
     "Computed from noisy counts of the holdout rows: differentially private, and covered by the "

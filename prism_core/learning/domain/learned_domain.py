@@ -10,16 +10,17 @@ from prism_core.data.tables.raw_table import RawTable
 from prism_core.learning.bins import learned_column
 from prism_core.learning.contribution_bound import chosen_bound
 from prism_core.learning.domain.domain_counts import (
+    DomainCounts,
     StoredCounts,
     check_people,
     count_there,
     memory_counts,
 )
-from prism_core.learning.domain.requests import NumericRequest, RowsRequest
+from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, RowsRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_counts, stable_histogram
-from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.noise import NoiseSource, SecureNoise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,12 +30,9 @@ if TYPE_CHECKING:
 
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.schema import Schema
-    from prism_core.learning.domain.domain_counts import DomainCounts
     from prism_core.learning.domain.domain_plan import DomainEvent, DomainPlan
-    from prism_core.learning.domain.requests import CategoryRequest
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
 
 
 @dataclass(frozen=True, kw_only=True)

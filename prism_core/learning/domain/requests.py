@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from prism_core.data.schema.codebook_source import check_codebook
+from prism_core.data.schema.codebook_source import CodebookSource, check_codebook
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.log_bins import log_cuts
 from prism_core.data.schema.looks import Looks, check_looks
-from prism_core.data.schema.schema import check_prior
+from prism_core.data.schema.schema import Provenance, check_prior
 from prism_core.errors import SchemaError
-from prism_core.privacy.contribution import MOST_ROWS, MOST_SHARED
-from prism_core.privacy.learning_charge import ROWS_SUBJECT
+from prism_core.privacy.contribution import MOST_ROWS, MOST_SHARED, Weighting
+from prism_core.privacy.learning_charge import ROWS_SUBJECT, LearningCharge
 
 if TYPE_CHECKING:
-    from prism_core.data.schema.codebook_source import CodebookSource
     from prism_core.data.schema.level import Level
-    from prism_core.data.schema.schema import Provenance
-    from prism_core.privacy.contribution import Weighting
-    from prism_core.privacy.learning_charge import LearningCharge
 
 Scale: TypeAlias = Literal["equal", "log"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
