@@ -16,9 +16,8 @@ from prism_core.cli import main
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import PlanError, SchemaError
-from prism_core.learning.contribution_bound import chosen_bound, rows_kept
 from prism_core.learning.domain.domain_plan import design_domain
-from prism_core.learning.domain.learned_domain import learn_domain
+from prism_core.learning.domain.learned_domain import chosen_bound, learn_domain, rows_kept
 from prism_core.learning.domain.outline_io import dumps_outline, has_requests, loads_outline
 from prism_core.learning.domain.requests import CategoryRequest, Outline, RowsRequest
 from prism_core.planning.brief import Brief

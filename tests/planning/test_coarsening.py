@@ -27,14 +27,20 @@ from prism_core.structure.dag import Dag
 
 COLUMNS = (
     Column(
-        name="dose", kind="numeric", lower=0, upper=500, decimals=1,
-        edges=equal_edges(0, 500, 8, 1), nullable=True, special=(-9,),
+        name="dose",
+        kind="numeric",
+        lower=0,
+        upper=500,
+        decimals=1,
+        edges=equal_edges(0, 500, 8, 1),
+        nullable=True,
+        special=(-9,),
     ),
     Column(name="age", kind="numeric", lower=0, upper=99, edges=equal_edges(0, 99, 5, 0)),
     Column(name="ward", kind="categorical", levels=tuple(f"w{i}" for i in range(40))),
     Column(name="sex", kind="categorical", levels=("f", "m")),
     Column(name="y", kind="boolean"),
-)  # fmt: skip
+)
 SCHEMA = Schema(columns=COLUMNS, one_row_per_person=True)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from prism_core.data.schema.column import Column
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.learning.bins import learned_column
-from prism_core.learning.contribution_bound import chosen_bound
 from prism_core.learning.domain.domain_counts import (
     DomainCounts,
     StoredCounts,
@@ -17,6 +19,7 @@ from prism_core.learning.domain.domain_counts import (
     memory_counts,
 )
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, RowsRequest
+from prism_core.planning.search.rows_per_person import table_error
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
 from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_counts, stable_histogram
@@ -25,7 +28,6 @@ from prism_core.privacy.noise import NoiseSource, SecureNoise
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from prism_core.data.engines.out_of_core import BigTable
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from prism_core.learning.domain.domain_plan import DomainEvent, DomainPlan
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.ledger import Ledger
+
+_CLASSES = 2
+"""Of a target that nobody has named yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,3 +201,46 @@ def _most_used(
     filled = iter(learned)
     columns = (c if isinstance(c, Column) else next(filled) for c in plan.outline.columns)
     return chosen_bound(noisy, plan.n, [column.size for column in columns], plan.left_rho)
+
+
+def chosen_bound(noisy: NDArray[np.int64], people: int, sizes: Sequence[int], rho: float) -> int:
+    """The number of rows of a person with the least expected error.
+
+    Post-processing: everything here is computed from a noisy histogram and public facts. Of people
+    of whom H(k) have k rows or more, N(m) = H(1) + ... + H(m) rows are kept where at most m of each
+    are used. The m is taken for which a table of the release has the least expected error
+    (`rows_per_person.table_error`).
+
+    The release is taken to measure each column with a target of two classes, all with equal noise.
+
+    Args:
+        noisy: people by the number of their rows, from 1 on, with noise; the last cell holds those
+            with more, too.
+        people: how many there are; public, and the true counts add up to it.
+        sizes: of the columns, in cells.
+        rho: what is left for the release.
+
+    Returns:
+        From 1 to the number of cells; the smallest where several are as good.
+    """
+    kept = rows_kept(noisy, people).tolist()
+    # Of equal shares rho_q of the rho, one for each column but the target: sigma = 1 / sqrt(rho_q).
+    noise = math.sqrt(max(1, len(sizes) - 1) / rho)
+    cells = _CLASSES * math.fsum(sizes) / len(sizes)
+    errors = [table_error(cells, rows, m * noise) for m, rows in enumerate(kept, start=1)]
+    return errors.index(min(errors)) + 1
+
+
+def rows_kept(noisy: NDArray[np.int64], people: int) -> NDArray[np.float64]:
+    """How many rows are kept of up to 1, 2, ... rows of a person, about; shape (cells,).
+
+    All cells add up to the people, which is public: the excess is spread evenly, the least-squares
+    estimate under that constraint. Then nobody is counted below 0, and no number of rows has more
+    people than a smaller one.
+    """
+    counts = noisy.astype(np.float64)
+    counts += (people - counts.sum()) / len(counts)
+    or_more = np.cumsum(counts[::-1])[::-1]
+    # Everybody has a row at least, which is public: no noise is left in this number.
+    or_more[0] = people
+    return np.cumsum(np.minimum.accumulate(np.clip(or_more, 0.0, people)))
