@@ -60,6 +60,16 @@ class Estimate:
         """The metric as people write it."""
         return METRIC_TEXT[self.metric]
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95% t-interval; None with a single run."""
+        return None if self.half is None else (self.mean - self.half, self.mean + self.half)
+
+    @property
+    def rows_named(self) -> str:
+        """What the stand-in rows are, without how they were invented."""
+        return self.rows.partition(" drawn from ")[0] or "public rows"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return dict(vars(self))

@@ -6,6 +6,7 @@ import io
 import math
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,7 @@ from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.approved_done import approved_done
+from prism_core.bundle.report.report_extras import Extras
 from prism_core.bundle.report.report_html import report
 from prism_core.bundle.write.contents import datapackage, readme
 from prism_core.cli import main
@@ -39,10 +41,16 @@ from prism_core.planning.wishes.curator_statement import (
 )
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.ledger import Charge, Ledger
+from prism_core.samples import catalogue
+from prism_core.structure import formats
 from prism_core.text import numbers
+from prism_core.text.languages import LANGUAGES
 from tests.support import bundles, reports
-from tests.support.approvals import FAST, GIVEN, SAID, STATED, approval
+from tests.support.approvals import FAST, GIVEN, LONG, SAID, STATED, approval
 from tests.support.reports import Page, protocol_of, staged
+
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
 
 REHEARSED = replace(reports.REHEARSED, rows="public rows")
 
@@ -172,8 +180,8 @@ def test_earlier_releases_are_named_with_their_day(make_run, tmp_path):
     assert main.main(["protocol", str(config), "--out", str(out), *told]) == 0
     words = Page(out.read_text(encoding="utf-8")).words
     (charge,) = Ledger(workspace).charges()
-    assert f"charge 1 on {charge.created[:10]}, epsilon 1" in words
-    assert "this release, epsilon 1" in words
+    assert f"charge 1 on {charge.created[:10]} " in words
+    assert f"charge 1 on {charge.created[:10]}: 1; this release: 1" in words  # in the annex
 
 
 def test_the_report_shows_the_account_with_the_day_of_every_charge(make_run, tmp_path, capsys):
@@ -189,8 +197,10 @@ def test_the_report_shows_the_account_with_the_day_of_every_charge(make_run, tmp
     shown = account_after(workspace, read_bundle(tmp_path / "one").facts)
     assert sum(line.share for line in shown.lines) + shown.left == pytest.approx(1.0)
     own, other = (numbers.share_text(line.share) for line in shown.lines)
-    assert f"this release: charge 1 on {first.created[:10]}, epsilon 1 {own}" in words
-    assert f"charge 2 on {second.created[:10]}, epsilon 1 {other}" in words
+    days = first.created[:10], second.created[:10]
+    assert f"this release: charge 1 on {days[0]} {own}" in words
+    assert f"charge 2 on {days[1]} {other}" in words
+    assert f"charge 1 on {days[0]}: 1; charge 2 on {days[1]}: 1" in words  # in the annex
     # Not what a workspace says that did not make it.
     capsys.readouterr()
     assert main.main([*asked, "--workspace", str(tmp_path / "elsewhere")]) == 2
@@ -234,7 +244,7 @@ def test_what_differs_from_the_approved_is_said(plan):
     html = report(stages, replace(facts, approval=other, said=STATED))
     assert "No: not what was approved." in Page(html).words
     yes = Page(report(stages, replace(facts, approval=given, said=STATED))).words
-    assert "Yes: every item below is as approved." in yes
+    assert "Yes: every item below is as approved; usefulness was not measured." in yes
     assert yes.count(plan.hash[:12]) >= 3
 
 
@@ -248,8 +258,8 @@ def test_more_noise_than_planned_is_not_passed_off_as_the_planned_noise(plan):
     hashed = louder.planned.hash
     given = replace(facts, planned_sha256=hashed, approval=approval(louder.planned), said=STATED)
     words = Page(report(louder, given)).words
-    assert "Yes: every item below is as approved." not in words
-    assert "the noise is larger than planned" in words
+    assert "every item below is as approved" not in words
+    assert "There is more noise than planned" in words
 
 
 # --- words before the annex ------------------------------------------------------------------
@@ -272,11 +282,34 @@ def test_no_word_of_the_field_stands_before_the_annex(protocol):
         assert re.findall(refused, front, re.IGNORECASE) == []
 
 
-def test_front_pages_are_short(protocol):
-    stages, facts = staged(protocol.plan)
-    given = replace(facts, approval=approval(protocol.plan), said=protocol.statement)
-    for html, most in ((protocol.to_html(), 600), (report(stages, given), 900)):
-        assert len(Page(html).words.split("Annex for statisticians")[0].split()) <= most
+@pytest.fixture(scope="module")
+def sample_plan() -> Plan:
+    sample = catalogue.load("readmission")
+    task, dag = Task(target=sample.target), formats.read(sample.dag_json)
+    return design(Brief(sample.schema, task, Budget(), 20_000, dag=dag, synthesis=FAST))
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_front_pages_are_short_however_much_is_stated(sample_plan, code):
+    """Every entry of the statement is a full sentence, and the table has 24 columns."""
+    plan = sample_plan
+    rehearsed = (replace(REHEARSED, rows="20,000 invented rows drawn from the graph (assumed: a)"),)
+    balance = Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta)
+    made = Protocol(
+        plan=plan,
+        statement=LONG,
+        balance=balance,
+        rehearsal=rehearsed,
+        holdout=61,
+        language=code,
+    )
+    stages, facts = staged(plan)
+    given = replace(facts, approval=approval(plan), said=LONG)
+    account = account_of(plan, balance, None, ())
+    extras = Extras(language=code, rehearsed=rehearsed, account=account)
+    for html, most in ((made.to_html(), 600), (report(stages, given, extras=extras), 900)):
+        front = Page(html).front
+        assert most / 2 < len(front) <= most
 
 
 def test_a_link_that_is_not_preserved_is_said_in_paper_data_sheet_and_metadata(protocol):

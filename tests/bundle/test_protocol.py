@@ -64,7 +64,7 @@ def test_every_format_says_what_is_planned_spent_released_and_not(plan):
             plan.hash,
             "ward 7",
             "a benchmark",
-            "Not decided yet",
+            "Decision on this plan only",
             "0.710 ± 0.010",
             "No private row",
             "Lifetime epsilon",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
 
+_ANNEX = re.compile("Annex for statisticians|Anhang für die Statistik|Annexe pour les statisticiens")
+_ENDS = ("td", "th", "li", "p", "dt", "dd", "h1", "h2", "h3", "caption", "title", "div")
 QUICK = Synthesis(model="naive_bayes")
 REHEARSED = Estimate(
     variant="this plan",
@@ -67,7 +70,7 @@ class Page(HTMLParser):
             self._open.append(tag)
 
     def handle_endtag(self, tag):
-        if tag in ("td", "th", "li", "p", "dt", "dd", "h1", "h2", "h3", "caption", "title"):
+        if tag in _ENDS:
             self.texts.append(("", " "))
         if tag in self._open:
             while self._open.pop() != tag:
@@ -81,6 +84,14 @@ class Page(HTMLParser):
         """What is read: no style, no data."""
         kept = (text for where, text in self.texts if where not in ("style", "script"))
         return " ".join("".join(kept).split())
+
+    @property
+    def front(self) -> list[str]:
+        """The words before the annex, signs not counted; a number is one in every language."""
+        # What stands in the title is on no sheet of paper.
+        kept = (text for where, text in self.texts if where not in ("style", "script", "title"))
+        before = _ANNEX.split("".join(kept))[0]
+        return [word for word in re.split(r"[ \n]+", before) if any(c.isalnum() for c in word)]
 
     def inside(self, tag: str) -> str:
         return "".join(text for where, text in self.texts if where == tag)

@@ -55,6 +55,9 @@ LEAKAGE = (
 MOST_LINES = 60
 """Marginals that are written out."""
 
+ANNEXED = ("subjects", "region", "sector", "justification")
+"""Entries of the statement that registries ask for and a committee does not decide on."""
+
 REGIMES = {
     "causal": "causal: the target's direct causes",
     "graphical": "graphical: the target's Markov blanket",
@@ -206,6 +209,7 @@ class Protocol:
             paper=paper_values(plan, self._meaning, said),
             meaning=self._meaning,
             account=account,
+            annexed=[name for name in ANNEXED if getattr(said, name)],
             owed=self.owed is not None,
             holdout=self.holdout,
             approval=self.approval,

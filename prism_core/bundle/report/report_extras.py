@@ -161,10 +161,8 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> Usefulnes
     rehearsed = headline(extras.rehearsed, epsilon)
     if rehearsed is None:
         return Usefulness()
-    mean, half = rehearsed.mean, rehearsed.half
-    ends = None if half is None else (mean - half, mean + half)
     # A rehearsal reads no real row, so it does not say whether the threshold is reached.
-    return Usefulness(score=mean, unit=rehearsed.unit, ends=ends)
+    return Usefulness(score=rehearsed.mean, unit=rehearsed.unit, ends=rehearsed.interval)
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:

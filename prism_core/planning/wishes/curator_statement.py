@@ -99,7 +99,9 @@ class CuratorStatement:
         "Alternatives", "fewer columns, more noise, access on site, no release: and why not"
     )
     rows_kept: str = _entry("Source rows kept", "until when, where, and who deletes them")
-    ledger_kept: str = _entry("Ledger kept", "how long the record of spending is kept")
+    ledger_kept: str = _entry(
+        "Account kept", "how long the record of spending, the ledger, is kept"
+    )
     incident: str = _entry("After an incident", "who is told, and what is stopped")
     subjects: str = _entry("Data subjects", "who the people in the data are, such as inpatients")
     region: str = _entry("Region", "where the data come from")
