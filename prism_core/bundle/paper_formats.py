@@ -44,12 +44,14 @@ class Block:
         runs: its text; of a table its caption.
         rows: of a table: cells of runs.
         headed: whether the first row of the table names the columns.
+        new_page: whether it begins one in print.
     """
 
     kind: Kind
     runs: list[Run] = field(default_factory=list)
     rows: list[list[list[Run]]] = field(default_factory=list)
     headed: bool = False
+    new_page: bool = False
 
     @property
     def text(self) -> str:
@@ -65,48 +67,65 @@ class _Reader(HTMLParser):
         self.blocks: list[Block] = []
         self._open: list[str] = []
         self._table: Block | None = None
-        self._cell = False
+        self._cell: list[Run] | None = None
         self._fresh = True  # the next text outside a block begins a paragraph
+        self._new_page = False
+        self._signing = 0  # so many elements are open within the lines to sign; 0 outside
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # They have no end tag, so nothing may wait for one.
         if tag in _EMPTY:
             return
         self._open.append(tag)
-        classes = (dict(attrs).get("class") or "").split()
+        said = dict(attrs)
+        classes = (said.get("class") or "").split()
         if tag in ("table", "dl"):
             self._table = Block(kind="table")
             self.blocks.append(self._table)
+        elif "sign" in classes:
+            self._table = Block(kind="table", rows=[[]], headed=True)
+            self._signing = len(self._open)
+            self.blocks.append(self._table)
         elif self._table is not None:
-            self._in_table(tag)
+            self._in_table(tag, int(said.get("colspan") or 1))
         elif tag in _BLOCKS:
-            self.blocks.append(Block(kind=_BLOCKS[tag]))
-            self._fresh = False
+            self.blocks.append(Block(kind=_BLOCKS[tag], new_page=self._new_page))
+            self._fresh = self._new_page = False
         elif "stamp" in classes:
             self.blocks.append(Block(kind="stamp"))
             self._fresh = False
         elif tag in ("div", "section", "header", "ul"):
             self._fresh = True
+            self._new_page = self._new_page or "part" in classes
 
-    def _in_table(self, tag: str) -> None:
+    def _in_table(self, tag: str, columns: int) -> None:
         assert self._table is not None
         if tag in ("tr", "dt"):
             self._table.rows.append([])
         if tag == "thead":
             self._table.headed = True
-        if tag in _CELLS and self._table.rows:
-            self._table.rows[-1].append([])
-            self._cell = True
+        if (tag in _CELLS or self._signing) and self._table.rows:
+            # A cell that spans columns stands in the first, and what follows keeps its own.
+            cells: list[list[Run]] = [[] for _ in range(columns)]
+            self._table.rows[-1] += cells
+            self._cell = cells[0]
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._open:
             # What was left open within it ends with it.
             while self._open.pop() != tag:
                 pass
-        if tag in ("table", "dl"):
+        if self._signing and len(self._open) < self._signing:
+            assert self._table is not None
+            # Room to sign in, below the names of the columns.
+            self._table.rows.append([[] for _ in self._table.rows[0]])
+            self._table, self._signing, self._cell, self._fresh = None, 0, None, True
+        elif self._signing:
+            self._cell = None
+        elif tag in ("table", "dl"):
             self._table, self._fresh = None, True
         elif tag in _CELLS:
-            self._cell = False
+            self._cell = None
         elif tag in _BLOCKS or tag == "div":
             self._fresh = True
 
@@ -119,8 +138,8 @@ class _Reader(HTMLParser):
             italic=bool(_ITALIC.intersection(self._open)),
         )
         if self._table is not None:
-            if self._cell:
-                self._table.rows[-1][-1].append(run)
+            if self._cell is not None:
+                self._cell.append(run)
             elif "caption" in self._open:
                 self._table.runs.append(run)
         elif not self._fresh:
@@ -136,7 +155,20 @@ def blocks_of(html: str) -> list[Block]:
     # Chance ends of markup are text to the parser; pages are made by the templates alone.
     reader.feed(html)
     reader.close()
+    for block in reader.blocks:
+        _drop_bars(block)
     return [block for block in reader.blocks if block.text or block.rows]
+
+
+def _drop_bars(block: Block) -> None:
+    """Take the columns out of a table that hold pictures alone."""
+    width = max((len(row) for row in block.rows), default=0)
+    kept = [
+        place
+        for place in range(width)
+        if any(len(row) > place and _words(row[place]) for row in block.rows)
+    ]
+    block.rows = [[row[place] for place in kept if place < len(row)] for row in block.rows]
 
 
 def to_markdown(html: str) -> str:
@@ -174,7 +206,8 @@ def to_docx(html: str) -> bytes:
         elif block.kind == "table":
             _add_table(paper, block)
         elif block.kind in ("h1", "h2", "h3"):
-            paper.add_heading(block.text, level=int(block.kind[1]))
+            heading = paper.add_heading(block.text, level=int(block.kind[1]))
+            heading.paragraph_format.page_break_before = block.new_page
         else:
             style = "List Bullet" if block.kind == "li" else None
             _fill(paper.add_paragraph(style=style), block.runs)
@@ -190,12 +223,27 @@ def _add_table(paper: Any, block: Block) -> None:  # noqa: ANN401  (python-docx 
         caption.paragraph_format.keep_with_next = True
     width = max(len(row) for row in block.rows)
     table = paper.add_table(rows=0, cols=width, style="Table Grid")
-    for row in block.rows:
-        cells = table.add_row().cells
+    for number, row in enumerate(block.rows):
+        added = table.add_row()
+        _keep_whole(added, repeated=block.headed and number == 0)
+        if not any(row):
+            added.height = _ROOM
         for place, runs in enumerate(row):
-            _fill(cells[place].paragraphs[0], runs)
+            _fill(added.cells[place].paragraphs[0], runs)
     # Word runs two tables together where no paragraph stands between them.
     paper.add_paragraph()
+
+
+_ROOM = 12 * 36_000  # of a signature: 12 mm, in the units of Word
+
+
+def _keep_whole(row: Any, *, repeated: bool) -> None:  # noqa: ANN401
+    """No page break within a row; the names of columns stand on every page of a table."""
+    from docx.oxml import OxmlElement
+
+    told = row._tr.get_or_add_trPr()  # python-docx has no name of its own for either
+    for name in ("w:cantSplit", *(["w:tblHeader"] if repeated else [])):
+        told.append(OxmlElement(name))
 
 
 def _fill(paragraph: Any, runs: Sequence[Run]) -> None:  # noqa: ANN401

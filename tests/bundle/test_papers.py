@@ -349,6 +349,29 @@ def test_word_and_markdown_say_what_the_page_says(protocol):
         assert part in written
 
 
+def test_a_word_document_keeps_rows_whole_and_has_room_to_sign(protocol):
+    import docx
+
+    stages, facts = staged(protocol.plan)
+    given = replace(facts, approval=approval(protocol.plan), said=STATED)
+    for html in (protocol.to_html(), report(stages, given)):
+        paper = docx.Document(io.BytesIO(to_docx(html)))
+        (annex,) = (one for one in paper.paragraphs if one.text == "Annex for statisticians")
+        assert annex.paragraph_format.page_break_before
+        (sign,) = (one for one in paper.tables if one.cell(0, 1).text == "signature")
+        assert [cell.text for cell in sign.rows[1].cells] == ["", "", ""]
+        assert sign.rows[0].height is None
+        assert sign.rows[1].height.mm >= 10
+        assert all("w:cantSplit" in row._tr.xml for one in paper.tables for row in one.rows)
+        # Columns of bars are pictures alone; names of columns are repeated on every page.
+        for one in paper.tables:
+            columns = zip(*([cell.text for cell in row.cells] for row in one.rows), strict=True)
+            assert all(any(column) for column in columns)
+        assert sum("w:tblHeader" in one.rows[0]._tr.xml for one in paper.tables) >= 4
+    cells = [[cell.text for cell in row.cells] for one in paper.tables for row in one.rows]
+    assert ["Legal basis", "section 12", "", "as stated"] in cells
+
+
 def test_a_stamp_stands_on_every_page_of_the_word_document(plan):
     import docx
 

@@ -65,7 +65,7 @@ def test_every_format_says_what_is_planned_spent_released_and_not(plan):
             "ward 7",
             "a benchmark",
             "Decision on this plan only",
-            "0.710 ± 0.010",
+            "0.710 (0.700 to 0.720)",
             "No private row",
             "Lifetime epsilon",
             "What is not protected",

@@ -123,7 +123,7 @@ def test_rehearsals_and_a_date_are_shown(home):
     words = Page(
         copy_report(home / "causal", Extras(rehearsed=(ESTIMATE,), date="2026-03-01"))
     ).words
-    assert "closed form unchanged 1 0.710 ± 0.010 0.730 10" in words
+    assert "closed form unchanged 1 0.710 (0.700 to 0.720) 0.730 10" in words
     assert "AUC (95% interval)" in words
     numeric = Extras(rehearsed=(replace(ESTIMATE, metric="r2"),))
     assert "R² (95% interval)" in Page(copy_report(home / "causal", numeric)).words

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
 
-_ANNEX = re.compile("Annex for statisticians|Anhang für die Statistik|Annexe pour les statisticiens")
+_ANNEX = re.compile(
+    "Annex for statisticians|Anhang für die Statistik|Annexe pour les statisticiens"
+)
 _ENDS = ("td", "th", "li", "p", "dt", "dd", "h1", "h2", "h3", "caption", "title", "div")
 QUICK = Synthesis(model="naive_bayes")
 REHEARSED = Estimate(
