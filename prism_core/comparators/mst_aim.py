@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from prism_core.comparators.adaptive_run import AdaptiveRun
     from prism_core.synthesis.pgm import Pgm
+
 _EXPECTED = math.sqrt(2.0 / math.pi)
 """Mean absolute value of Gaussian noise, in sigmas."""
 

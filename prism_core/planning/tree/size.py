@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from prism_core.planning.frame import Frame
     from prism_core.planning.queries import ThreeWayChoice, TreeChoice
+
 _AT_ONCE = 4_096  # cliques, so that the arrays stay small
 _MOST = 30_000_000  # numbers of all ways together (240 MB)
 
