@@ -77,7 +77,13 @@ def most_passes(plan: Plan) -> int:
 
 def passes_text(plan: Plan) -> str:
     """The same for people."""
-    many = most_passes(plan)
+    many, large = most_passes(plan), plan.n > MOST_ROWS
+    if large and asked_marginals(plan).rows:
+        return (
+            f"table: this plan needs the rows at home, and more than {MOST_ROWS:,} are not kept. "
+            "Choose another selection, or declare the bins"
+        )
     if many == 1:
         return "table: one pass, which brings its codes home"
-    return f"table: at most {many} passes, if its database counts where the rows are; else one"
+    counts = f"table: at most {many} passes, if its database counts where the rows are"
+    return counts if large else f"{counts}; else one"
