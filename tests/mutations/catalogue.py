@@ -187,6 +187,8 @@ GRADIENT = "privacy/test_noisy_gradient.py"
 PERSONS = "privacy/test_persons.py"
 PERSONS_AUDIT = "privacy/test_audit_persons.py"
 PERSONS_RECORD = "synthesis/test_record_persons.py"
+DOMAIN_ENGINES = "learning/test_domain_engines.py"
+DRAWN = "data/test_drawn_rows.py"
 ROWS_ASKED = "learning/test_rows_request.py"
 LINEAR = "data/test_linear_queries.py"
 LOOKS = "data/test_looks.py"
@@ -1003,6 +1005,34 @@ CATALOGUE = (
         "np.minimum(had.to_numpy(dtype=np.int64), request.most)",
         "had.to_numpy(dtype=np.int64)",
         f"{ROWS_ASKED}::test_every_small_table_of_people_and_every_replaced_person",
+    ),
+    _one(
+        "learned domain: missing cells of a database are lost",
+        "_Counted.count",
+        "self._grids[name][missing] += away",
+        "self._grids[name][missing] += 0",
+        f"{DOMAIN_ENGINES}::test_rows_that_come_home_are_counted_as_by_a_worker",
+    ),
+    _one(
+        "learned domain: a second pass over other rows goes unnoticed",
+        "FrequentNames.same_rows",
+        "(self.rows, self.mark) == (other.rows, other.mark)",
+        "self.rows == other.rows",
+        "learning/test_frequent_names.py::test_other_rows_in_the_second_pass_are_noticed",
+    ),
+    _one(
+        "drawn rows: equal rows have one place",
+        "sampled",
+        'rows.place.cast("string")',
+        'ibis.literal("0")',
+        f"{DRAWN}::test_the_draw_is_the_least_keyed_hashes_once_more_in_memory",
+    ),
+    _one(
+        "drawn rows: a person who is drawn in part stays",
+        "BigTable.draw",
+        "person < (len(person) if few is None else few)",
+        "person < len(person)",
+        f"{DRAWN}::test_whole_people_are_drawn_and_no_more_rows_than_wanted",
     ),
     _one(
         "purse of a comparator without a bottom",

@@ -133,6 +133,8 @@ def loads(text: str) -> StoredCounts:
 def memory_counts(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> MemoryCounts:
     """A table in memory; only its header and the number of rows (persons) are looked at.
 
+    Spends nothing.
+
     Raises:
         TableError, PlanError: when it does not fit the plan.
     """
