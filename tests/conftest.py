@@ -51,9 +51,13 @@ settings.load_profile(
 )
 
 
-CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
-"""Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
-type checker is one test, so that whoever begins them late is waited for at the end."""
+CHAINS: tuple[Callable[[pytest.Item], bool], ...] = (
+    lambda item: item.nodeid.startswith("tests/browser/"),
+    lambda item: item.nodeid.startswith("tests/static/test_static.py::test_pyright"),
+    lambda item: "standalone_spark" in getattr(item, "fixturenames", ()),
+)
+"""Each is begun at once, by a worker of its own: tests with a browser wait for each other, the type
+checker is one test, and a Spark is started by every worker that meets a test of it."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -70,8 +74,8 @@ def _chains_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     """
     if workers < len(CHAINS):
         return items
-    chains = [[item for item in items if item.nodeid.startswith(name)] for name in CHAINS]
-    ordered = [item for item in items if not item.nodeid.startswith(CHAINS)]
+    chains = [[item for item in items if of_chain(item)] for of_chain in CHAINS]
+    ordered = [item for item in items if not any(of_chain(item) for of_chain in CHAINS)]
     begin = 0
     for worker, chain in enumerate(chains):
         ordered[begin:begin] = chain
