@@ -339,8 +339,13 @@ CATALOGUE = (
             ),
             Edit(
                 where="charging",
-                old="charge.entry = ledger.entry(number)\nyield charge",
-                new="late.entry = ledger.entry(number)",
+                old="charge = OpenCharge(stamp=kind.charged, number=number, workspace=ledger.folder, receipt=receipt, entry=ledger.own_entry(number))",
+                new="charge = late\ncharge.entry = ledger.own_entry(number)",
+            ),
+            Edit(
+                where="charging",
+                old="yield charge",
+                new="pass",
             ),
         ),
         killers=(
@@ -570,11 +575,9 @@ CATALOGUE = (
     ),
     _one(
         "bounds from the true counts",
-        "_learn",
-        "return learned_column(request, noisy, event.sigma, len(codes))",
-        "import numpy\n"
-        "true = numpy.bincount(codes, minlength=request.grid.size)\n"
-        "return learned_column(request, true, event.sigma, len(codes))",
+        "_with_bins",
+        "return learned_column(request, noisy, event.sigma, n)",
+        "return learned_column(request, counts, event.sigma, n)",
         "learning/test_domain_privacy.py::test_bounds_come_from_the_noisy_counts_alone",
     ),
     _one(
@@ -611,7 +614,7 @@ CATALOGUE = (
         "approval_required",
         'bool(os.environ.get(HOSTING_VARIABLE, "").strip())',
         "False",
-        "tests/bundle/test_approval.py::"
+        "bundle/test_approval.py::"
         "test_where_a_committee_decides_an_approval_is_asked_for_by_itself",
     ),
     _one(
@@ -1940,9 +1943,9 @@ CATALOGUE = (
     ),
     _one(
         "plan and protocol look at no header",
-        "gather",
-        "open_rows(config.table.train, workspace, columns=schema.header, separator=config.table.separator, encoding=config.table.encoding)",
-        "open_rows(config.table.train, workspace, separator=config.table.separator, encoding=config.table.encoding)",
+        "configured_rows",
+        "open_rows(place, workspace, columns=columns, separator=config.table.separator, encoding=config.table.encoding)",
+        "open_rows(place, workspace, separator=config.table.separator, encoding=config.table.encoding)",
         "data/test_header.py::test_a_table_without_its_header_is_refused_and_its_first_line_is_not_shown[plan-False]",
     ),
     _one(
@@ -2228,7 +2231,7 @@ CATALOGUE = (
     ),
     _one(
         "a person whose rows are apart is taken for several",
-        "_Turns.write",
+        "_Heads.of",
         "(heads | (turns == before + 1)).all()",
         "True",
         f"{DRAW}::test_people_who_do_not_stand_together_are_noticed",

@@ -383,16 +383,14 @@ class Ledger:
             return _entry(db, charge)
 
     def own_entry(self, charge: int) -> str:
-        """The same of a charge that was written through this object.
+        """The same; of a charge that this object wrote, without asking the store.
 
-        The store is not asked: what was paid for is kept though a server is gone meanwhile.
+        So what was paid for is kept though a server is gone meanwhile.
 
         Raises:
-            LedgerError: when this object has written no such charge.
+            LedgerError: when there is no such charge, or the store is asked and does not answer.
         """
-        if charge not in self._own:
-            raise LedgerError(f"Charge {charge} was not made by this run.", field="charge")
-        return self._own[charge]
+        return self._own.get(charge) or self.entry(charge)
 
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole ledger; see `audit.verify_ledger`."""
