@@ -83,6 +83,7 @@ ELSEWHERE = {
     "evaluation/inside_epsilon/holdout.py:open_holdout": "opens a session, of no file",
     "evaluation/inside_epsilon/holdout_state.py:open": "a property",
     "evaluation/tstr/prediction.py:learned_from": "a sentence",
+    "learning/domain/domain_counts.py:loads": "where this process has put its own counts",
     "reproduction/adult_table.py:load": "a table, by `read_table`",
     "reproduction/results.py:load_results": "a path: `Book.from_text` is here",
     "reproduction/networks.py:load": "what pgmpy ships",
