@@ -47,7 +47,7 @@ class Learning:
     Attributes:
         share: part of the budget for it.
         delta_share: part of delta for names of categories.
-        details: how columns are learned, by name; see `learning.form`.
+        details: how columns are learned, by name; see `learning.domain.outline_io`.
         job: the step under way, or the last one.
         attempt: counts the steps, so that each is confirmed by itself.
         message: what the last step came to, for the page.

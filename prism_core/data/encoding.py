@@ -47,8 +47,8 @@ class EncodedTable:
         codes: int32 array of shape (n, columns), column-major, read-only.
         public: whether the rows are public (a sample, a stand-in, a benchmark). Only public
             tables may be measured with known noise.
-        fine: the same rows on the fine grid (`schema.fine_grid`), of the same shape; None where
-            no more than the declared codes is known.
+        fine: the same rows on the fine grid (`data.schema.fine_grid`), of the same shape; None
+            where no more than the declared codes is known.
         person: whose row it is where people have several, shape (n,): equal numbers for equal
             people, from 0 on and with nobody left out. None where each row is somebody else's.
 

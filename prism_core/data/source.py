@@ -32,7 +32,7 @@ class Rows(PrivateRows, Protocol):
         ...
 
     def on_fine_grid(self) -> Rows:
-        """The same rows with their columns on the public fine grid (`schema.fine_grid`).
+        """The same rows with their columns on the public fine grid (`data.schema.fine_grid`).
 
         As private as the rows; spends nothing by itself.
         """

@@ -139,7 +139,7 @@ def aims_of(schema: Schema, task: Task, dag: Dag | None) -> tuple[Aim, ...] | No
 
     Raises:
         TaskError: see `features_of_interest`; and when in the causal regime two targets cannot be
-            protected together, see `check_guard`.
+            protected together, see `check_separation`.
     """
     if not task.further:
         s = features_of_interest(schema, task, dag)

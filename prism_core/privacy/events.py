@@ -189,7 +189,7 @@ class StableHistogramEvent:
     """Counts of categories nobody declared; names come out where the noisy count is above a bar.
 
     It is delta-approximately rho-zCDP (Bun and Steinke 2016, Definition 8.1); the proof stands
-    in `histograms.stable_histogram`.
+    in `mechanisms.stable_histogram`.
 
     Attributes:
         sigma: scale of the noise, in counts.
@@ -369,7 +369,7 @@ def gaussian_tail(sigma: float, least: int) -> float:
 def release_threshold(sigma: float, delta: float, least: int = 1) -> int:
     """Smallest whole threshold t with P(least + N > t) <= delta, N of scale sigma.
 
-    Why this is what a stable histogram needs stands in `histograms.stable_histogram`.
+    Why this is what a stable histogram needs stands in `mechanisms.stable_histogram`.
     """
     delta_value(delta)
     # The tail falls as the threshold rises, so doubling and halving find the smallest.

@@ -173,7 +173,7 @@ def test_days_and_dates():
     assert day_number("1970-01-02", field="x") == 1.0
     assert day_text(day_number("0001-01-01", field="x")) == "0001-01-01"
     assert day_text(day_number("9999-12-31", field="x")) == "9999-12-31"
-    for text in ("2020-13-01", "yesterday", "", "10000-01-01"):
+    for text in ("2020-13-01", "yesterday", "", "10000-01-01", "20200105", "2020-W01-1"):
         with refused(SchemaError, "seen.lower"):
             day_number(text, field="seen.lower")
 

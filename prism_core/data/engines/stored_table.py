@@ -53,7 +53,7 @@ class StoredTable:
         folder: the private folder; it lives as long as this table and its parts.
         side: None for all rows, else whether this is the part that was set aside.
         on_grid: whether codes are handed out as they stand in the files: on the fine grid of the
-            declared columns (`schema.fine_grid`), which is then the schema.
+            declared columns (`data.schema.fine_grid`), which is then the schema.
         heads: whether this is the first row of each person alone, where there are more.
     """
 

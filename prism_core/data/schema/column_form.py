@@ -35,7 +35,8 @@ LOG = "log"
 class FormRow(TypedDict):
     """One column in the form; empty texts and None stand for "not given".
 
-    `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
+    `learn` marks a column whose domain is to be learned with budget; see
+    `learning.domain.outline_io`.
     `groups` holds the lines of a map from codes to groups, which are then the levels. `levels`,
     `special`, `labels`, `fill` and `other` are written as `level_lines` says.
     """

@@ -103,6 +103,10 @@ def day_number(text: str, *, field: str) -> float:
         SchemaError: when the text is not a date written as YYYY-MM-DD.
     """
     try:
-        return float((dt.date.fromisoformat(text.strip()) - _EPOCH).days)
+        day = dt.date.fromisoformat(text.strip())
+        # There and back: from Python 3.11 on it also reads 20260105 and week dates.
+        if day.isoformat() != text.strip():
+            raise ValueError(text)
     except ValueError:
         raise SchemaError(f"{field} must be a date written as YYYY-MM-DD.", field=field) from None
+    return float((day - _EPOCH).days)

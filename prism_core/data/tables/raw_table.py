@@ -39,7 +39,7 @@ class RawTable:
         frame: one text column per header; missing values are empty texts.
         name: the file's name, for messages.
         sha256: of the file's bytes, "" where the rows are not those of one file. It depends on
-            private rows: for comparing on the curator's own machine, see `data.known`.
+            private rows: for comparing on the curator's own machine, see `data.table_identity`.
     """
 
     frame: pd.DataFrame = field(repr=False)

@@ -132,7 +132,7 @@ class DomainPlan(ZcdpPlan):
     def outside(self) -> dict[str, float]:
         """By number or date: share of values that may lie outside the bounds at one end.
 
-        From the request and the noise, never from the rows; see `quantiles.outside`.
+        From the request and the noise, never from the rows; see `learning.bins.outside`.
         """
         return {
             request.name: outside(request, event.sigma, self.n)

@@ -70,7 +70,7 @@ class GraphPlan(ZcdpPlan):
 
     @property
     def sensitivity(self) -> float:
-        """Of every score, in units of R; see `blanket.scores`."""
+        """Of every score, in units of R; see `privacy.scores.conditional_association`."""
         return conditional_association_sensitivity(self.n)
 
     @property

@@ -279,7 +279,7 @@ class Ledger:
         Args:
             asset: its name; it need not be registered yet.
             table: all rows of the asset's file, before a holdout is set aside or one row per
-                person is drawn (`workspace.recognise`), so that the same file looks the same.
+                person is drawn (`fingerprint.recognise`), so that the same file looks the same.
             plan: SHA-256 of the plan that is to be charged; "" counts at once.
 
         Raises:
