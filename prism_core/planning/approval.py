@@ -78,14 +78,21 @@ class Approval:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What tells it from other approvals; the ledger keeps it, as one holds for one run.
+        """What tells it from other approvals; the ledger keeps the first, as one holds for one run.
 
-        The first is the same under every spelling of the asset's name. Ledgers of versions before
-        0.2 hold the second, of the name as it was typed.
+        Of votes on a protocol the first is of the protocol alone: its decision is one, whatever the
+        committee is called by now and whoever has voted since. The next is the same under every
+        spelling of the asset's name. Ledgers of versions before 0.2 hold the last, of the name as
+        it was typed.
         """
+        decided = {"plan_sha256": self.plan_sha256, "protocol": self.protocol}
         # Ledgers hold the digests of these very texts: written in another way a used approval would
         # pass for a new one.
-        documents = (self.to_dict() | {"asset": canonical(self.asset)}, self.to_dict())
+        documents = (
+            *([decided] if self.protocol else []),
+            self.to_dict() | {"asset": canonical(self.asset)},
+            self.to_dict(),
+        )
         return tuple(
             f"approval {hashlib.sha256(text.encode()).hexdigest()[:16]}"
             for text in (json.dumps(d, sort_keys=True, ensure_ascii=False) for d in documents)

@@ -321,12 +321,14 @@ def test_names_and_date_cannot_be_changed_to_use_it_twice(approved, entries, tmp
         confirm(changed, tmp_path, hosting(), "ada")
 
 
-def test_an_approval_is_used_once(approved, protocol, tmp_path):
+@pytest.fixture
+def charge(protocol, tmp_path):
+    """Charges a release with an approval; gives the number."""
     ledger = Ledger(tmp_path, who="ada (Ada)")
     ledger.register(ASSET, epsilon=9.0, delta=1e-6)
     price = protocol.plan.price
 
-    def charge(approval) -> int:
+    def charged(approval) -> int:
         return ledger.charge(
             ASSET,
             step="release",
@@ -337,10 +339,49 @@ def test_an_approval_is_used_once(approved, protocol, tmp_path):
             approval=approval,
         )
 
+    return charged
+
+
+def test_an_approval_is_used_once(approved, charge, tmp_path):
     number = charge(approved.approval)
-    (note,) = ledger.get(number).corrections
+    (note,) = Ledger(tmp_path).get(number).corrections
     assert note.note.startswith("Approved by rita (Rita) (privacy committee)")
     assert note.who == "ada (Ada)"
+    with pytest.raises(LedgerError, match="used for charge 1"):
+        charge(approved.approval)
+
+
+def test_a_committee_of_another_name_does_not_make_an_approval_new(
+    approved, charge, room, tmp_path
+):
+    renamed = replace(hosting(), committee="ethics board")
+    charge(approved.approval)
+    ada = Committee(tmp_path, person("ada"), renamed)
+    again = ada.approval(ada.get(approved.approval.protocol))
+    assert again.approval != approved.approval
+    confirm(again, tmp_path, renamed, "ada")
+    with pytest.raises(LedgerError, match="used for charge 1"):
+        charge(again.approval)
+
+
+def test_a_vote_that_comes_later_does_not_make_an_approval_new(approved, charge, room, tmp_path):
+    """Where the quorum is raised the protocol waits again, and is decided on a second time."""
+    charge(approved.approval)
+    number = approved.approval.protocol
+    room("rolf", 2).approve(number)
+    ada = room("ada", 2)
+    again = ada.approval(ada.get(number))
+    assert again.approval != approved.approval
+    confirm(again, tmp_path, hosting(2), "ada")
+    with pytest.raises(LedgerError, match="used for charge 1"):
+        charge(again.approval)
+
+
+def test_a_ledger_of_an_earlier_version_knows_a_used_approval(approved, charge, tmp_path):
+    """It holds the mark of names, role and date."""
+    ledger = Ledger(tmp_path)
+    number = charge(None)
+    ledger.correct(number, f"Approved by rita (Rita) ({approved.approval.marks[1]})")
     with pytest.raises(LedgerError, match="used for charge 1"):
         charge(approved.approval)
 
