@@ -230,7 +230,9 @@ def _made(state: Project, plan: Plan) -> Protocol:
 def _holdout(state: Project) -> int | None:
     """Rows to evaluate on; None while a test file of its own is not there yet."""
     if state.data.test is not None:
-        return state.data.test.rows
+        # Where a person may have several rows their number is private, and a committee is handed
+        # this.
+        return state.data.test.rows if state.data.people.person_id is None else None
     return None if state.data.test_file else state.data.holdout_rows
 
 

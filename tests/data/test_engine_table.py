@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from prism_core.data.encoding import encode
@@ -18,7 +21,7 @@ from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
-from prism_core.data.tables.raw_table import from_frame
+from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import PrivacyError, TableError
 from prism_core.planning.asked_marginals import asked_marginals
 from prism_core.planning.brief import Brief
@@ -240,6 +243,23 @@ def test_workers_count_what_memory_counts(opened, frame, schema, batch):
     pairs = list(itertools.combinations(schema.names, 2))
     for found, wanted in zip(there.counts(pairs), memory.counts(pairs), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_a_zero_below_zero_ends_no_run_on_workers(tmp_path, kind):
+    """In columns of floats that are encoded at home: days, and levels that are too many to send."""
+    whole = Column(name="v", kind="categorical", levels=tuple(range(150)), nullable=True)
+    day = Column(name="d", kind="date", lower=0, upper=20_000, edges=(9_000.0,), nullable=True)
+    schema = Schema(columns=(whole, day), one_row_per_person=True)
+    cells = pa.array([-0.0, 0.0, 3.0, math.nan, None, -0.0], kind)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"v": cells, "d": cells}), path)
+    wanted = encode(schema, read_table(path)).counts([("v", "d")])[0]
+    table = out_of_core.open_table(address.parse("t.parquet", tmp_path), tmp_path / "ws")
+    for engine in (table.engine, OnWorkers(table.engine, 2)):
+        there = replace(table, engine=engine).counted_there(schema, public=False)
+        np.testing.assert_array_equal(there.counts([("v", "d")])[0], wanted)
+    table.close()
 
 
 def test_workers_notice_a_cell_that_nobody_was_told_of(opened, schema, monkeypatch):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from prism_core.data.engines import out_of_core
@@ -55,11 +56,19 @@ class OnWorkers:
 
     def tallied(self, query: Any, names: list[str]) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.select(*names)):
-            yield from tally(most=5)(iter(part))
+            yield from map(one_zero, tally(most=5)(iter(part)))
 
     def grouped(self, query: CountQuery) -> Iterator[pa.RecordBatch]:
         for part in self.partitions(query.coded.rows):
             yield from counter(query)(iter(part))
+
+
+def one_zero(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Spark adds the workers' cells up, -0.0 with 0.0."""
+    columns = [
+        pc.add(column, 0.0) if pa.types.is_floating(column.type) else column for column in batch
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def write_texts(frame: pd.DataFrame, path: Path) -> None:

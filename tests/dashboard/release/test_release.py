@@ -219,6 +219,19 @@ def test_the_protocol_can_be_read_before_it_is_approved(project):
 
 
 @pytest.mark.privacy
+def test_the_protocol_does_not_tell_how_many_rows_people_have(project):
+    """Where a column names the person, the number of persons is public and that of rows is not."""
+    data = project.data
+    data.test = replace(data.test, frame=data.test.frame.assign(mrn="p"))
+    data.schema = replace(
+        data.schema, one_row_per_person=False, person_id="mrn", persons=data.raw.rows
+    )
+    (window,) = open_page("release", project).get("iframe")
+    assert "rows, no part of the release" not in window.proto.srcdoc
+    assert "further rows" not in window.proto.srcdoc
+
+
+@pytest.mark.privacy
 def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_path):
     record = Protocol(plan=project.plan(), asset="stays 2024", statement=STATED).approve(
         by="A", role="b", date="2025-01-01"
