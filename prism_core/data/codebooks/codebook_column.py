@@ -31,6 +31,7 @@ CURE_TEXT: dict[Cure, str] = {
 }
 _DATE_ORDERS = {"ymd": (0, 1, 2), "dmy": (2, 1, 0), "mdy": (2, 0, 1)}
 _DATE_PARTS = re.compile(r"([0-9]{1,4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,4})(?:[ T][0-9:.]{1,20}Z?)?")
+_BETWEEN_DAYS = re.compile(r"\s+(?:to|through|thru|-)\s+|\s*(?:\u2013|\.\.+)\s*", re.IGNORECASE)
 _EPOCH = dt.date(1970, 1, 1)
 
 
@@ -243,6 +244,21 @@ class CodebookColumn:
             for value, words in self.labels
             if value in declared and words
         }
+
+
+def days_between(text: str) -> tuple[float, float] | None:
+    """The days that a text such as `2019-08-01 to 2023-07-31` gives; None for others.
+
+    Example:
+        >>> days_between("1970-01-02 to 1970-01-04"), days_between("1970-01-02")
+        ((1.0, 3.0), None)
+    """
+    # A dash without spaces stands within a date, too.
+    parts = _BETWEEN_DAYS.split(text.strip()[:60])
+    if len(parts) != 2:
+        return None
+    first, last = (day_of(part) for part in parts)
+    return None if first is None or last is None or not first < last else (first, last)
 
 
 def day_of(text: object, order: str = "ymd") -> float | None:

@@ -15,7 +15,7 @@ from prism_core.data.codebooks.code_list import (
     plain_text,
     range_of,
 )
-from prism_core.data.codebooks.codebook_column import CodebookColumn, day_of
+from prism_core.data.codebooks.codebook_column import CodebookColumn, day_of, days_between
 from prism_core.data.codebooks.resources import check_count
 from prism_core.data.codebooks.sheet import Sheet, SheetRow, folded, folded_headers
 from prism_core.data.codebooks.table_schema import FLAG_TEXTS
@@ -226,19 +226,25 @@ class _Entry:
         if len(listed[0]) > 1:
             return "categorical", False, ""
         if self._has_bounds():
-            return ("date" if day_of(self["min"]) is not None else "numeric"), False, ""
+            dated = day_of(self["min"]) is not None or self._days() is not None
+            return ("date" if dated else "numeric"), False, ""
         said = plain_text(self["type"])[:40]
         return None, False, f"the type {said!r}" if said else "no type is given"
 
+    def _days(self) -> tuple[float, float] | None:
+        return days_between(self["range"]) or days_between(self["values"])
+
     def _has_bounds(self) -> bool:
         bounds = (self["min"], self["max"], self["range"])
-        return any(bounds) or range_of(self["values"]) is not None
+        return any(bounds) or range_of(self["values"]) is not None or self._days() is not None
 
     def _bounds(
         self, kind: Kind | None, found: tuple[float, float] | None
     ) -> tuple[float | None, float | None]:
         if kind == "date":
-            return day_of(self["min"]), day_of(self["max"])
+            first, last = self._days() or (None, None)
+            lower, upper = day_of(self["min"]), day_of(self["max"])
+            return (first if lower is None else lower), (last if upper is None else upper)
         low, high = found or range_of(self["range"]) or (None, None)
         lower, upper = number_of(self["min"]), number_of(self["max"])
         return (low if lower is None else lower), (high if upper is None else upper)

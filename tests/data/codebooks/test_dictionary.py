@@ -213,3 +213,22 @@ def test_a_list_without_end_is_refused():
     codes = ";".join(map(str, range(10_050)))
     with pytest.raises(SchemaError, match="10,000"):
         one("variable,values", f"a,{codes}")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "date,2020-01-01 to 2020-12-31",
+        "date,2020-01-01 - 2020-12-31",
+        "date,2020-01-01..2020-12-31",
+        ",2020-01-01 to 2020-12-31",
+    ],
+)
+def test_a_range_of_dates_is_the_bounds_of_a_date(row):
+    column = one("column,type,values", f"seen,{row}").column
+    assert (column.kind, column.bounds) == ("date", (18_262, 18_627))
+
+
+@pytest.mark.parametrize("values", ["2020-12-31 to 2020-01-01", "2020-01-01", "2020-01-01 to x"])
+def test_what_is_no_range_of_dates_leaves_the_bounds_open(values):
+    assert "lower and upper" in missing(one("column,type,values", f"seen,date,{values}"))
