@@ -31,6 +31,7 @@ _ENDINGS = [
     *("csv", "tsv", "txt", "xlsx", "xls", "ods", "json", "yaml", "yml", "xml"),
     *("sav", "zsav", "dta", "sas7bdat", "xpt"),
 ]
+_PREVIEWED = 15  # columns of a codebook that are shown without a scroll bar of their own
 _READ = "codebook_read"  # of this session: the file that was read last, and what it says
 
 
@@ -59,7 +60,12 @@ def section(
         # Nothing leads back to what was read, and a codebook of many codes is large.
         st.session_state.pop(_READ, None)
         carried = project().data.carried
-        if carried is not None:
+        if carried is None:
+            st.caption(
+                "A dictionary of your own is a table with a row for each column: its name, its "
+                "meaning, its type, and its codes (0=No; 1=Yes) or its range (0 to 100)."
+            )
+        else:
             st.caption(
                 ":material/check: The table's own file says what its columns are: nothing need be "
                 "uploaded. Another codebook takes its place above"
@@ -185,7 +191,24 @@ def _preview(codebook: Codebook) -> None:
         }
         for column in codebook.columns
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="codebook_preview")
+    table = pd.DataFrame(rows)
+    # Columns without a word take the room in which the codes can be read.
+    empty = [
+        name
+        for name in ("open", "suggested", "meaning", "remark")
+        if not any(row[name] for row in rows)
+    ]
+    st.dataframe(
+        table.drop(columns=empty),
+        hide_index=True,
+        width="stretch",
+        height="content" if len(rows) <= _PREVIEWED else "auto",
+        column_config={
+            "may hold": st.column_config.TextColumn(width="large"),
+            "open": st.column_config.TextColumn(width="medium"),
+        },
+        key="codebook_preview",
+    )
     if missing:
         st.caption(
             "What is open can be typed in the form that follows, learned with a part of the "

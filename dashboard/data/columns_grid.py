@@ -93,7 +93,7 @@ _RARE = ("fill", "other")
 others stand side by side on a small screen."""
 _MORE = "columns_more_cells"
 _TITLES = {key: str(config["label"]) for key, config in GRID.items()}
-_ROWS_SHOWN = 9
+_ROWS_SHOWN = 12
 """Rows of the grid without a scroll bar of its own: with more, the buttons below it would leave the
 screen."""
 _GRID_HEIGHT = 334  # pixels; a part of a row is cut, which shows that there are more

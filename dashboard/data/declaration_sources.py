@@ -36,7 +36,7 @@ _WAYS = {
     "header": "Start from the column names and fill in the rest",
     "upload": "Upload a schema (YAML or JSON)",
     "twin": "Draft from a public file with the same layout",
-    "rows": "Draft from the private file itself (not private)",
+    "rows": "Draft from your own file (it is read without protection)",
 }
 
 
