@@ -56,19 +56,7 @@ def upload_section() -> None:
         else "A larger file stays where it is, and is counted there: give its path under *A path "
         "or database* above.",
     )
-    left, right = st.columns(2)
-    separator = left.selectbox(
-        "Separator",
-        list(SEPARATORS),
-        format_func=lambda mark: SEPARATORS[mark],
-        key="upload_separator",
-    )
-    encoding = right.selectbox(
-        "Text encoding",
-        list(_ENCODINGS),
-        format_func=lambda code: _ENCODINGS[code],
-        key="upload_encoding",
-    )
+    separator, encoding = _text_style(file)
     if file is None:
         return
     # Of this file alone: a tick that outlived it would call the next one public, too.
@@ -80,6 +68,26 @@ def upload_section() -> None:
     with mistakes():
         sheet = uploads.sheet(file, _UPLOAD)
         _load(file, _Style(separator, encoding, sheet), public=public)
+
+
+def _text_style(file: UploadedFile | None) -> tuple[str, str]:
+    """Separator and encoding, asked for a text alone: a workbook has neither."""
+    if file is not None and uploads.kind(file) != "csv":
+        return next(iter(SEPARATORS)), next(iter(_ENCODINGS))
+    left, right = st.columns(2)
+    separator = left.selectbox(
+        "Separator of a text file",
+        list(SEPARATORS),
+        format_func=lambda mark: SEPARATORS[mark],
+        key="upload_separator",
+    )
+    encoding = right.selectbox(
+        "Text encoding",
+        list(_ENCODINGS),
+        format_func=lambda code: _ENCODINGS[code],
+        key="upload_encoding",
+    )
+    return separator, encoding
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from prism_core.text.markdown import plain
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+    from prism_core.data.tables.text_frames import Kind
+
 TABLE_MEGABYTES = IN_MEMORY // 2**20
 TEXT_MEGABYTES = max(untrusted.SCHEMA.size, untrusted.CODES.size, untrusted.APPROVAL.size) // 10**6
 """Schemas, maps of codes and approvals; each is held to its own limit when it is read."""
@@ -68,6 +70,14 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
     st.rerun()
 
 
+def kind(file: UploadedFile) -> Kind:
+    """The kind of an upload, by its first bytes."""
+    file.seek(0)
+    head = file.read(HEAD)
+    file.seek(0)
+    return kind_of(head)
+
+
 def sheet(file: UploadedFile, key: str) -> str:
     """The sheet of a spreadsheet that holds the table; "" for other files, and where it has one.
 
@@ -80,10 +90,7 @@ def sheet(file: UploadedFile, key: str) -> str:
     Raises:
         TableError: when the file is damaged or needs a password.
     """
-    file.seek(0)
-    head = file.read(HEAD)
-    file.seek(0)
-    if kind_of(head) != "workbook":
+    if kind(file) != "workbook":
         return ""
     known = st.session_state.setdefault(_SHEETS, {})
     if file.file_id not in known:

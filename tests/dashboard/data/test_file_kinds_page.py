@@ -49,6 +49,17 @@ def test_the_sheet_is_chosen_by_its_name(content):
     assert project.data.name == "rows.xlsx#Rows"
 
 
+def test_only_a_text_is_asked_for_its_separator_and_encoding(content):
+    def asked(test) -> set[str]:
+        return {one.key for one in test.selectbox if one.key} & {
+            "upload_separator",
+            "upload_encoding",
+        }
+
+    assert len(asked(uploaded(open_page("data"), "rows.csv", b"a,b\n1,2\n"))) == 2
+    assert not asked(uploaded(open_page("data"), "rows.sav", content("sav")))
+
+
 def test_one_sheet_is_not_asked_for():
     test = uploaded(open_page("data"), "w.xlsx", xlsx({"A": [["a"], [1], [2]]}))
     assert not [one for one in test.selectbox if one.label == "Sheet with the table"]
