@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.common.fields import keep
+from dashboard.common.steps import STEPS
 from dashboard.common.widgets import heading, onward, require_earlier_steps
 from dashboard.inspection import (
     holdout_session,
@@ -92,6 +93,8 @@ require_earlier_steps("Inspect")
 state = project()
 if state.inspection.shown is None:
     results.section()
+    # Who does not want the real rows read again needs no comparison for the report.
+    st.page_link(STEPS[-1].page, label="Go to Report without comparing", icon=STEPS[-1].icon)
 else:
     results.choose_target()
     names = list(SECTIONS)

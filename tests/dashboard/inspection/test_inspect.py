@@ -60,6 +60,8 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     test = inspect_page(project)
     assert "reads the real rows without noise" in texts(test)
     assert project.inspection.shown is None
+    # Nobody has to read the real rows again for a report.
+    assert "Go to Report without comparing" in [link.proto.label for link in test.get("page_link")]
     test.button(key="inspect_run").click()
     settled(test, project)
     shown = texts(test)
