@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dashboard.session.project import Project
 
-TITLE = "Who, what and why: what a committee decides on"
+TITLE = "Who, what and why: your words for the committee"
 """Over the form of the statement."""
 
 

@@ -53,6 +53,11 @@ def _data(project: Project) -> str:
     if project.data.schema is None:
         return "Declare what the columns may hold."
     if not project.data.schema.people_declared:
+        if project.data.person_hint:
+            return (
+                "Say how rows and people relate: how many different persons there are, or that "
+                "every person has one row."
+            )
         return "Say how rows and people relate."
     return ""
 

@@ -215,7 +215,7 @@ def _runs(entries: RehearsalEntries) -> None:
         "intervals.",
     )
     st.toggle(
-        "Also after a shift (another hospital, later)",
+        "Also after a shift (another place, later)",
         value=entries.shifted,
         **_kept(entries, "shifted"),
         help="Scored a second time on rows where the target's consequences no longer follow it, "

@@ -10,7 +10,7 @@ from dashboard.rehearse import controls, curves
 heading(
     "Rehearse",
     "**Stand-in rows only.** Your table is not opened, nothing is spent, and no number on this "
-    "page is about your patients.",
+    "page is about the people in it.",
 )
 require_earlier_steps("Rehearse")
 settings, results = st.columns([1, 2.7], gap="medium")

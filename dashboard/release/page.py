@@ -8,10 +8,15 @@ from dashboard.common.widgets import heading, onward, provenance_notice, require
 from dashboard.release import ledger_view, preparation, run_view
 from dashboard.session.shelf import project, resume
 
-heading("Release", "Check the list, then run it once.")
 # First: a run that another tab or process started takes the place of its preparation.
 resume()
 state = project()
+heading(
+    "Release",
+    "Check the list, then run it once."
+    if state.release.folder is None
+    else "It is done. The bundle (ZIP) holds all that is handed over.",
+)
 run_view.unreadable_notice()
 if state.release.job is None:
     here = state.data.raw is not None or state.data.awaits_table

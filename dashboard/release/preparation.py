@@ -96,7 +96,8 @@ def _three_numbers(state: Project, plan: Plan) -> None:
         "Stays for one more release",
         stays,
         border=True,
-        help="Privacy losses of several releases add up to less than their sum.",
+        help="The largest epsilon that one more release may have. It can be more than the lifetime "
+        "epsilon less what is spent: losses of several releases add up to less than their sum.",
     )
     third.metric("Gives synthetic rows", f"{plan.rows:,}", border=True)
 

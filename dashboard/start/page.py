@@ -19,8 +19,12 @@ from prism_core.text.markdown import plain
 
 _PICTURE = Path(__file__).parents[1] / "assets" / "start.svg"
 _WAYS = {
-    "file": ("Your table", ":material/upload_file:", "CSV, Parquet, SPSS, Stata, SAS, Excel"),
-    "codebook": ("A codebook", ":material/menu_book:", "Design first; the table comes later"),
+    "file": (
+        "Your table",
+        ":material/upload_file:",
+        "CSV, Excel, SPSS, Stata, SAS, Parquet; its codebook comes next",
+    ),
+    "codebook": ("A codebook", ":material/menu_book:", "You have no table yet: design first"),
     "saved": ("A saved project", ":material/folder_open:", "Go on where you stopped"),
 }
 _STAGES = (

@@ -19,11 +19,11 @@ from prism_core.text.markdown import plain
 _REGIME_WORDS = {
     "causal": (
         "Causal",
-        "For use elsewhere or later: protect the direct causes, Pa(Y). Needs a graph.",
+        "For use elsewhere or later: protect the direct causes of Y (parents). Needs a graph.",
     ),
     "graphical": (
         "Graphical",
-        "For use on the same kind of people: protect causes, effects and co-causes, MB(Y).",
+        "For the same kind of people: protect the causes of Y, its effects and their other causes.",
     ),
     "predictive": (
         "Predictive",

@@ -107,7 +107,7 @@ _RECIPES: dict[str, _Recipe] = {
         rows=20_000,
     ),
     "scm_spurious": _Recipe(
-        title="Benchmark: consequences that stop predicting",
+        title="Benchmark: effects stop predicting",
         description="Two causes, ten consequences and ten noise columns around one outcome, as in "
         "the paper. In the test rows the consequences say nothing any more, so only a table made "
         "for the causes still predicts.",
@@ -120,7 +120,7 @@ _RECIPES: dict[str, _Recipe] = {
         shift="children",
     ),
     "scm_marginal": _Recipe(
-        title="Benchmark: another population, the same mechanisms",
+        title="Benchmark: other people, same causes",
         description="The same graph, as in the paper, but in the test rows the two causes are "
         "higher than in training. The consequences still predict, so a table made for the whole "
         "Markov blanket does best.",

@@ -75,7 +75,7 @@ def test_the_page_says_plainly_what_it_is_about(project):
     said = texts(open_page("rehearse", project))
     assert "Stand-in rows only." in said
     assert "nothing is spent" in said
-    assert "no number on this page is about your patients" in said
+    assert "no number on this page is about the people in it" in said
 
 
 def test_it_is_optional_and_blocks_nobody(project):

@@ -16,7 +16,9 @@ const PUBLISH_AFTER_MS = 60;
 const NAMED_NEIGHBOURS = 5;
 const PULSE_MS = 1_000; // of what enters or leaves S
 const DRAW_HINT = "Drag from a cause to its effect. Press Draw edge again, or Escape, to stop.";
-const HINT = "Drag a column to move it, click an edge to select it. Ctrl and the wheel zoom.";
+const HINT =
+  "To draw: press Draw edge, then drag from a cause to its effect. " +
+  "Drag a column to move it, click an edge to select it.";
 
 export class Editor {
   constructor(root) {
