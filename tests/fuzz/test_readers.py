@@ -81,7 +81,6 @@ ELSEWHERE = {
     "data/tables/statistical_child.py:read": "in another process: by `read_statistical`",
     "data/tables/workbook_child.py:read": "in another process: by `read_workbook`",
     "evaluation/inside_epsilon/holdout.py:open_holdout": "opens a session, of no file",
-    "learning/domain/domain_counts.py:loads": "what this user's page has counted",
     "evaluation/inside_epsilon/holdout_state.py:open": "a property",
     "evaluation/tstr/prediction.py:learned_from": "a sentence",
     "learning/domain/domain_counts.py:loads": "where this process has put its own counts",
