@@ -180,7 +180,7 @@ def _preview(codebook: Codebook) -> None:
         {
             "column": column.name,
             "kind": column.kind or "",
-            "may hold": _holds(column),
+            "may hold": _holds(column) + (", or missing" if column.nullable else ""),
             "open": missing.get(column.name, ""),
             "suggested": codebook.suggested[column.name].text
             if column.name in codebook.suggested
@@ -208,6 +208,11 @@ def _preview(codebook: Codebook) -> None:
             "open": st.column_config.TextColumn(width="medium"),
         },
         key="codebook_preview",
+    )
+    # A codebook often says nothing of empty cells, and they would become values unseen.
+    st.caption(
+        "Where *or missing* does not stand, an empty cell of the table is counted as a value. Tick "
+        "*May be missing* under Columns for every column that has empty cells."
     )
     if missing:
         st.caption(

@@ -200,7 +200,7 @@ def test_a_package_of_several_tables_asks_which(design):
 def test_a_file_of_spss_gives_its_labels_and_no_row(design, tmp_path):
     test = upload(design, codebooks.sav(tmp_path).read_bytes(), "visits.sav")
     shown = test.dataframe[0].value.set_index("column")
-    assert shown.loc["sex", "may hold"] == "1 = female | 2 = male | 9 = refused"
+    assert shown.loc["sex", "may hold"] == "1 = female | 2 = male | 9 = refused, or missing"
     assert CANARY not in texts(test) + shown.to_csv()
 
 
@@ -216,3 +216,11 @@ def test_what_is_no_codebook_is_said(design, content):
 def test_the_schema_is_offered_as_table_schema(design):
     test = use(upload(design, CLOSED.encode()))
     assert any("Table Schema" in str(button) for button in test.get("download_button"))
+
+
+def test_the_preview_says_which_cells_may_be_empty_and_leaves_out_columns_without_a_word(design):
+    test = upload(design, b"variable,type,min,max,missing\nage,number,0,9,NA\npay,number,0,9,\n")
+    shown = test.dataframe[0].value.set_index("column")
+    assert shown["may hold"].to_dict() == {"age": "0 to 9, or missing", "pay": "0 to 9"}
+    assert "an empty cell of the table is counted as a value" in texts(test)
+    assert not {"open", "remark", "meaning"} & set(shown.columns)
