@@ -68,8 +68,7 @@ def section() -> None:
     asked = shown(entries)
     if asked is None:
         st.info(
-            "Press **Run the rehearsal**. Here you will see how well each design predicts at each "
-            "epsilon, with intervals, and which is ahead.",
+            "Press **Run the rehearsal** to see which design predicts best at each epsilon.",
             icon=":material/theater_comedy:",
         )
         return

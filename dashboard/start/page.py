@@ -22,9 +22,9 @@ _WAYS = {
     "file": (
         "Your table",
         ":material/upload_file:",
-        "CSV, Excel, SPSS, Stata, SAS, Parquet; its codebook comes next",
+        "Excel, CSV, SPSS, Stata, SAS, Parquet; then its codebook",
     ),
-    "codebook": ("A codebook", ":material/menu_book:", "You have no table yet: design first"),
+    "codebook": ("A codebook", ":material/menu_book:", "No table yet: design first"),
     "saved": ("A saved project", ":material/folder_open:", "Go on where you stopped"),
 }
 _STAGES = (
@@ -168,7 +168,7 @@ if access.granted():
     _projects()
     st.markdown("**Open**")
     _ways()
-st.markdown("**Or try a sample.** Generated rows; nothing in them belongs to a person.")
+st.markdown("**Or try a sample** of generated rows.")
 samples_section(short=True, then=AFTER_SAMPLE)
 if access.granted():
     budgets.section()
