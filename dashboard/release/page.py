@@ -14,8 +14,8 @@ state = project()
 heading(
     "Release",
     "Check the list, then run it once."
-    if state.release.folder is None
-    else "It is done. The bundle (ZIP) holds all that is handed over.",
+    if state.release.job is None
+    else "The bundle (ZIP) of a finished run holds all that is handed over.",
 )
 run_view.unreadable_notice()
 if state.release.job is None:
