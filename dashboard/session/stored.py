@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dashboard.key import access, identity
+from dashboard.session import offered_sources
 from dashboard.session.project_files import from_file, to_file, with_sample
-from prism_core.errors import PrismError
+from prism_core.errors import AccessError, PrismError
 from prism_core.hosting.project_store import ProjectRecord, ProjectStore
 
 if TYPE_CHECKING:
@@ -58,8 +59,37 @@ def allowed(state: Project) -> bool:
     record = store().record(state.key)
     if record is None:
         # Nothing is stored yet, so no record can say whose it is; the session that made it can.
-        return state.owner in ("", person.subject)
-    return record.role_of(person.subject) in ("owner", "editor")
+        mine = state.owner in ("", person.subject)
+    else:
+        mine = record.role_of(person.subject) in ("owner", "editor")
+    return mine and (not _has_rows(state) or _is_offered(state))
+
+
+def _has_rows(state: Project) -> bool:
+    """Whether rows, or what was computed from them, can be seen in it."""
+    data = state.data
+    return (
+        data.raw is not None
+        or data.test is not None
+        or state.release.finished is not None
+        or state.release.put_away is not None
+    )
+
+
+def _is_offered(state: Project) -> bool:
+    """Whether its rows come from no source, or from one that this person may choose.
+
+    To share a project shares its design; who may see a source's rows is for the administrator.
+    """
+    if not offered_sources.bound(state):
+        return True
+    try:
+        offered_sources.chosen(state.data.from_source)
+    except AccessError:
+        return False
+    except PrismError:  # the administrator's file cannot be read just now
+        return state.owner == identity.current().subject
+    return True
 
 
 def restored(id: str) -> Project | None:

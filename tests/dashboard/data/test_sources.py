@@ -135,6 +135,26 @@ def test_a_project_of_a_source_stays_bound_to_it_on_disk(door, file):
     assert (again.data.from_source, again.account.asset) == ("Stays", "stays of clinic A")
 
 
+def test_a_shared_project_shares_no_rows_of_a_source_that_is_not_offered(door, file):
+    test = page(door, "u-ben")
+    test.selectbox(key="source_name").set_value("Ben's").run()
+    test.button(key="source_open").click().run()
+    state = test.session_state["project"]
+    assert state.data.raw is not None
+    stored.keep(state)
+    stored.store().share(state.key, "u-ada", "Ada", "editor")
+    seen = page(door, "u-ada", project=state.key).session_state["project"]
+    assert (seen.key, seen.data.raw) == (state.key, None)
+    # Nor where the owner loads the rows into what she has open.
+    seen.data.raw = state.data.raw
+    again = session()
+    again.session_state["project"] = seen
+    turned(again, "data").run()
+    assert again.session_state["project"].data.raw is None
+    door.let_in("u-ben")
+    assert stored.allowed(state)
+
+
 def test_rows_that_went_from_memory_come_back_with_the_source(door, file):
     test = opened(door, "Stays")
     state = test.session_state["project"]
