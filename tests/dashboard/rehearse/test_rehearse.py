@@ -195,14 +195,14 @@ def test_release_asks_for_a_rehearsal_first_and_one_click_makes_it(project, here
     test = open_page("release", project)
     assert "Rehearsed: AUC 0." in texts(test)
     (window,) = test.get("iframe")
-    assert "it would reach" in window.proto.srcdoc
+    assert "it would score" in window.proto.srcdoc
     # Figures of another plan are not this one's.
     project.designs.plan.regime = "graphical"
     project.designs.plan.renew()
     test = open_page("release", project)
     assert "Rehearse this plan: without a rehearsal" in texts(test)
     (window,) = test.get("iframe")
-    assert "it would reach" not in window.proto.srcdoc
+    assert "it would score" not in window.proto.srcdoc
 
 
 def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
