@@ -54,7 +54,7 @@ settings.load_profile(
 CHAINS: tuple[Callable[[pytest.Item], bool], ...] = (
     lambda item: item.nodeid.startswith("tests/browser/"),
     lambda item: item.nodeid.startswith("tests/static/test_static.py::test_pyright"),
-    lambda item: "standalone_spark" in getattr(item, "fixturenames", ()),
+    lambda item: "spark" in item.nodeid.lower(),
 )
 """Each is begun at once, by a worker of its own: tests with a browser wait for each other, the type
 checker is one test, and a Spark is started by every worker that meets a test of it."""
