@@ -81,24 +81,27 @@ def enter(title: str, *roles: Role) -> None:
     memory.touch(project())
 
 
-def heading(title: str, question: str, *roles: Role, about_project: bool = True) -> None:
+def heading(
+    title: str, question: str | Callable[[], str], *roles: Role, about_project: bool = True
+) -> None:
     """What a page begins with: title, the question it answers, and where the project stands.
 
     Args:
         title: of the page.
-        question: that it answers.
+        question: that it answers; or what gives it, once it is known who asks.
         roles: as for `enter`.
         about_project: whether the open project's table is named; not before a room.
     """
     from dashboard.common import key_entry
 
     enter(title, *roles)
+    asked = question() if callable(question) else question
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, width="content")
         st.markdown(_standing() if about_project else "", width="stretch")
         terms_popover(title)
         key_entry.account()
-    st.markdown(question)
+    st.markdown(asked)
 
 
 def _standing() -> str:

@@ -8,15 +8,17 @@ from dashboard.common.widgets import heading, onward, provenance_notice, require
 from dashboard.release import ledger_view, preparation, run_view
 from dashboard.session.shelf import project, resume
 
-# First: a run that another tab or process started takes the place of its preparation.
-resume()
+
+def _question() -> str:
+    # First: a run that another tab or process started takes the place of its preparation.
+    resume()
+    if project().release.job is None:
+        return "Check the list, then run it once."
+    return "The bundle (ZIP) of a finished run holds all that is handed over."
+
+
+heading("Release", _question)
 state = project()
-heading(
-    "Release",
-    "Check the list, then run it once."
-    if state.release.job is None
-    else "The bundle (ZIP) of a finished run holds all that is handed over.",
-)
 run_view.unreadable_notice()
 if state.release.job is None:
     here = state.data.raw is not None or state.data.awaits_table

@@ -408,6 +408,7 @@ WHO_PARSES = {
     "prism_core/bench/process.py:child",
     "prism_core/comparators/external/runner.py:main",
     "prism_core/evaluation/inside_epsilon/holdout_state.py:read",
+    "prism_core/learning/domain/domain_counts.py:loads",  # what the page's own process has counted
     "prism_core/privacy/ledger/fingerprint.py:_lines",
     "prism_core/privacy/ledger/queries.py:events_of",
     "prism_core/rehearsal/points.py:PointStore.read",
