@@ -12,6 +12,7 @@ from prism_core.data.engines.pushdown import (
     EncodingRule,
     Pushed,
     nearest_whole,
+    one_zero,
     push,
     without_nan,
 )
@@ -227,12 +228,8 @@ def _in_order(rows: Any, key: str, kept: Sequence[str]) -> Any:  # noqa: ANN401
 
 
 def _one_text(cell: Any) -> Any:  # noqa: ANN401
-    """A cell as a text, the same for cells that a database calls equal: 0.0 and -0.0 are."""
-    import ibis
-
-    if cell.type().is_floating():
-        cell = ibis.ifelse(cell == 0, ibis.literal(0.0, cell.type()), cell)
-    return cell.cast("string")
+    """A cell as a text, the same for cells that a database calls equal."""
+    return (one_zero(cell) if cell.type().is_floating() else cell).cast("string")
 
 
 def sampled(rows: Any, key: str, most: int) -> Any:  # noqa: ANN401

@@ -84,7 +84,7 @@ def push(rule: EncodingRule, cell: Expression) -> Pushed:
     code = _cases(branches, rest)
     total = HOME not in {rest, *(code for _, code in branches)}
     if kind.is_floating():
-        cell = _one_zero(cell)
+        cell = one_zero(cell)
     away = None if total else ibis.ifelse(code == HOME, cell, ibis.null(cell.type()))
     # A column has little more than 10,000 codes, so 16 bits hold them and HOME.
     return Pushed(code=code.cast("int16"), home=away)
@@ -252,8 +252,8 @@ def without_nan(number: Expression) -> Expression:
     return ibis.ifelse(number.isnan(), ibis.null("float64"), number)
 
 
-def _one_zero(cell: Expression) -> Expression:
-    """A float that comes home: the cells that a database counts as one have one writing.
+def one_zero(cell: Expression) -> Expression:
+    """A float of which the cells that a database calls equal have one writing.
 
     Both zeros are read as 0, and what is no number is missing. Spark adds -0.0 up with 0.0, and
     would not find it again among the cells that were told.
